@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The whole contract between the core and a backend. A backend is one folder src/backend_NAME/ and one constant
+ * `const red_backend red_backend_NAME`; the build lists them. The core validates, lowers and picks the device before
+ * it calls; a backend never calls another one. Every slot that fails sets the error sentence (status.h).
+ */
+#ifndef RED_CORE_BACKEND_H
+#define RED_CORE_BACKEND_H
+
+#include "state.h"
+#include "status.h"
+
+#define RED_BACKEND_ABI 1u
+
+/* Arguments of one execution; the core has checked them against the problem. */
+typedef struct red_exec {
+  const void *in; /* pointers, or handles such as cl_mem, plus offsets in bytes */
+  uint64_t in_offset;
+  void *out;
+  uint64_t out_offset;
+  void *workspace; /* device memory of at least the plan's size */
+  uint64_t workspace_offset;
+  /*
+   * Scans in pieces: if not NULL, the core asks for the ordered total of the n inputs without init, node(b, 0) of the
+   * scan tree. Set only for host memory, and n is then a power of two.
+   */
+  red_state *total;
+  /* RED_STATS with the result on the host: fill this instead of `out`; the core finishes. Indices count from 0. */
+  red_stats_state *stats;
+} red_exec;
+
+typedef struct red_backend {
+  unsigned abi;     /* RED_BACKEND_ABI */
+  const char *name; /* as in RED_BACKEND */
+  /*
+   * Automatic choice: the CPU backend works where host data lies; among the others the highest score wins and an entry
+   * of score 0 is never taken unless named.
+   */
+  bool on_host; /* its memory is host memory; executing needs no plan (plan, queue and workspace slots may be NULL) */
+  bool addresses; /* device memory is named by addresses (not handles), so overlaps can be seen */
+
+  /* Fill up to `capacity` entries and say how many there are, at least one: an unavailable one with its reason. */
+  size_t (*probe)(red_device_info *list, int *scores, size_t capacity);
+  /* Open the device `id` of a probed entry; options->native_* may name objects to share. */
+  red_status (*open)(const char *id, const red_context_options *options, void **device);
+  void (*close)(void *device);
+  /* What an open device is, in more detail than probing knew. */
+  void (*describe)(void *device, red_device_info *info);
+
+  red_status (*alloc)(void *device, uint64_t bytes, void **memory);
+  void (*free)(void *device, void *memory);
+  /* Blocking, in order after the work in `queue` (NULL: the device's own queue). */
+  red_status (*upload)(void *device, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes);
+  red_status (*download)(void *device, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes);
+
+  /* `native` NULL: a new queue. Closing a wrapped queue leaves the application's object alone. */
+  red_status (*queue_open)(void *device, void *native, void **queue);
+  red_status (*queue_finish)(void *device, void *queue);
+  void (*queue_close)(void *device, void *queue);
+
+  /* RED_OK, or RED_ERR_UNSUPPORTED with the sentence. A query: no side effects. */
+  red_status (*supports)(void *device, const red_lowered *lowered);
+  /* Choose kernels and geometry; the result is immutable and shared between threads. *workspace in bytes. */
+  red_status (*plan)(void *device, const red_lowered *lowered, void **plan, uint64_t *workspace);
+  void (*unplan)(void *device, void *plan);
+  /* Enqueue (device memory) or compute (host memory); queue NULL: the device's own queue, and wait for the result. */
+  red_status (*execute)(void *device, const void *plan, const red_lowered *lowered, void *queue, const red_exec *exec);
+} red_backend;
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A problem lowered to what kernels compute. Sixteen operators on twelve dtypes become eight families, most of them
+ * functions of the element's width alone, so that a backend needs a handful of kernels and a new operator none.
+ *
+ *   ADD, MUL   float accumulator: the canonical order; integer accumulator: mod 2^64, any order
+ *   MIN        the least signed key of the element's width; keys below
+ *   ARGMIN     the least (key, index)
+ *   AND OR XOR the element's bits
+ *   COUNT      how many elements have (bits & nonzero_mask) != 0, mod 2^64
+ *
+ * Keys turn minima and maxima of every dtype into minima of signed integers of the same width:
+ *   integers   key = bits ^ key_xor                       (key_xor = bias of unsigned types ^ flip of maxima)
+ *   floats     a = bits without the sign; if a > inf: key = nan_key
+ *              if merge_zeros and a == 0: bits = 0        (arg operators: -0 == +0)
+ *              key = bits ^ (bits < 0 ? 0x7f.. : 0) ^ key_xor      (bits as a signed integer)
+ * nan_key is the least key where a NaN wins and the greatest where it loses: no number has either.
+ */
+#ifndef RED_CORE_LOWER_H
+#define RED_CORE_LOWER_H
+
+#include <stdbool.h>
+
+#include <red/red.h>
+
+typedef enum red_family {
+  RED_FAMILY_ADD,
+  RED_FAMILY_MUL,
+  RED_FAMILY_MIN,
+  RED_FAMILY_ARGMIN,
+  RED_FAMILY_AND,
+  RED_FAMILY_OR,
+  RED_FAMILY_XOR,
+  RED_FAMILY_COUNT, /* of nonzero elements */
+  RED_FAMILIES
+} red_family;
+
+typedef enum red_finish { RED_FINISH_VALUE, RED_FINISH_ALL, RED_FINISH_ANY } red_finish;
+
+typedef struct red_lowered {
+  red_kind kind;
+  red_family family; /* RED_STATS: ADD, with the key fields those of RED_MIN */
+  red_finish finish;
+  red_dtype in, acc, out; /* resolved */
+  red_memory in_memory, out_memory;
+  uint64_t n;
+  uint8_t in_bytes, acc_bytes, out_bytes;
+  bool in_float;        /* the input dtype is f16, bf16, f32 or f64 */
+  bool in_signed;       /* ... is i8 .. i64 */
+  bool canonical;       /* ADD or MUL with a float accumulator: the order matters */
+  bool merge_zeros;     /* ARGMIN: -0 == +0 */
+  bool nan_skip;        /* minnum, maxnum, ...: a NaN loses */
+  bool empty_is_error;  /* n = 0 without init has no result */
+  bool has_init;
+  red_scalar init;      /* in acc */
+  red_scalar identity;  /* in acc: the result for n = 0, and exclusive[0], without init */
+  uint64_t key_xor;     /* low in_bytes bytes */
+  uint64_t inf;         /* bits of +Inf of the input dtype, 0 for integers */
+  int64_t nan_key;      /* sign-extended from the input's width */
+  uint64_t nonzero_mask; /* low in_bytes bytes; drops the sign of floats */
+} red_lowered;
+
+/* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not. */
+red_status red_lower(const red_problem *problem, red_lowered *lowered);
+
+/* The same for another operator on the same data, as the parts of RED_STATS need it. */
+void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part);
+
+/* Elements of a chunk of the canonical order (C): 4096 for f32 accumulators, 2048 for f64; 4096 where any order will do. */
+static inline uint64_t red_chunk_elements(const red_lowered *lowered) {
+  return lowered->canonical && lowered->acc_bytes == 8 ? 2048 : 4096;
+}
+
+#endif
