@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The floating-point environment that the bits assume: round to nearest even, subnormals kept, no traps. Whoever
+ * computes floats on the host enters it and leaves it again, in every thread: the caller may have set another.
+ */
+#ifndef RED_CORE_FPENV_H
+#define RED_CORE_FPENV_H
+
+#include <stdint.h>
+
+#if defined(__FAST_MATH__)
+#error "the canonical bits need strict floating point: do not compile with -ffast-math"
+#endif
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+typedef unsigned red_fpenv;
+
+#define RED_FPENV_DEFAULT 0x1f80u
+
+static inline red_fpenv red_fpenv_enter(void) {
+  red_fpenv saved = _mm_getcsr();
+  if ((saved & ~0x3fu) != RED_FPENV_DEFAULT) _mm_setcsr(RED_FPENV_DEFAULT);
+  return saved;
+}
+
+/* The sticky exception flags of our own arithmetic are not the caller's business either. */
+static inline void red_fpenv_leave(red_fpenv saved) { _mm_setcsr(saved); }
+
+#elif defined(__aarch64__)
+
+typedef uint64_t red_fpenv;
+
+static inline red_fpenv red_fpenv_enter(void) {
+  red_fpenv saved;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
+  if (saved != 0) __asm__ volatile("msr fpcr, %0" ::"r"((uint64_t)0));
+  return saved;
+}
+
+static inline void red_fpenv_leave(red_fpenv saved) {
+  if (saved != 0) __asm__ volatile("msr fpcr, %0" ::"r"(saved));
+}
+
+#else
+#error "libred supports x86-64 and AArch64"
+#endif
+
+#endif

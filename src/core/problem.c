@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V]. */
+#include "problem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+#include "lower.h"
+#include "status.h"
+
+static const char *const kind_names[RED_KIND_COUNT] = {
+    [RED_REDUCE] = "reduce",
+    [RED_INCLUSIVE_SCAN] = "scan",
+    [RED_EXCLUSIVE_SCAN] = "exscan",
+    [RED_STATS] = "stats",
+};
+
+#define MAX_TEXT 256
+#define MAX_FIELDS 6
+
+static red_kind kind_from_name(const char *name) {
+  for (unsigned kind = 1; kind < RED_KIND_COUNT; kind++)
+    if (strcmp(kind_names[kind], name) == 0) return (red_kind)kind;
+  return (red_kind)0;
+}
+
+/* Cut `text` at every `separator`; 0 if there are more than `most` fields. */
+static unsigned split(char *text, char separator, char **fields, unsigned most) {
+  unsigned count = 0;
+  for (char *at = text; at != NULL; count++) {
+    if (count == most) return 0;
+    fields[count] = at;
+    at = strchr(at, separator);
+    if (at != NULL) *at++ = '\0';
+  }
+  return count;
+}
+
+static red_status parse_length(const char *text, uint64_t *n) {
+  if (strncmp(text, "2^", 2) == 0) {
+    char *end;
+    unsigned long k = strtoul(text + 2, &end, 10);
+    if (text[2] >= '0' && text[2] <= '9' && *end == '\0' && k < 64) {
+      *n = (uint64_t)1 << k;
+      return RED_OK;
+    }
+  } else if (*text >= '0' && *text <= '9') {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end == '\0' && errno == 0) {
+      *n = value;
+      return RED_OK;
+    }
+  }
+  return red_fail(RED_ERR_INVALID, "problem: n = '%s': expected a decimal number or 2^k below 2^64", text);
+}
+
+static red_status parse_dtypes(char *text, red_problem *problem) {
+  char *names[3];
+  red_dtype *into[3] = {&problem->in, &problem->acc, &problem->out};
+  unsigned count = split(text, '/', names, 3);
+  if (count == 0) return red_fail(RED_ERR_INVALID, "problem: more than three dtypes; expected in[/acc[/out]]");
+  for (unsigned i = 0; i < count; i++) {
+    *into[i] = red_dtype_from_name(names[i]);
+    if (*into[i] == RED_DTYPE_DEFAULT) return red_fail(RED_ERR_INVALID, "problem: unknown dtype '%s'", names[i]);
+  }
+  return RED_OK;
+}
+
+/* strtod and printf follow the process's locale; problem strings do not. */
+static locale_t enter_c_locale(locale_t *saved) {
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  *saved = uselocale(c);
+  return c;
+}
+
+static void leave_c_locale(locale_t c, locale_t saved) {
+  uselocale(saved);
+  if (c != (locale_t)0) freelocale(c);
+}
+
+static bool parse_float(const char *text, red_dtype dtype, red_scalar *value) {
+  char *end;
+  locale_t saved, c = enter_c_locale(&saved);
+  double wide = strtod(text, &end);
+  float narrow = strtof(text, NULL); /* once from the text: strtod first would round twice */
+  leave_c_locale(c, saved);
+  if (end == text || *end != '\0') return false;
+  switch (dtype) {
+  case RED_F16: value->f16 = red_f64_to_f16(wide); break;
+  case RED_BF16: value->bf16 = red_f64_to_bf16(wide); break;
+  case RED_F32: value->f32 = narrow; break;
+  default: value->f64 = wide; break;
+  }
+  return true;
+}
+
+static bool parse_integer(const char *text, red_dtype dtype, red_scalar *value) {
+  unsigned bits = 8 * (unsigned)red_dtype_bytes(dtype);
+  char *end;
+  errno = 0;
+  if (red_dtype_is_signed(dtype)) {
+    long long whole = strtoll(text, &end, 0);
+    long long greatest = (long long)(UINT64_MAX >> 1 >> (64 - bits));
+    if (errno != 0 || whole > greatest || whole < -greatest - 1) return false;
+    value->i64 = whole;
+  } else {
+    unsigned long long whole = strtoull(text, &end, 0);
+    if (errno != 0 || *text == '-' || whole > UINT64_MAX >> (64 - bits)) return false;
+    value->u64 = whole;
+  }
+  return end != text && *end == '\0';
+}
+
+/* The initial value in the accumulator's dtype; the public tools read theirs the same way. */
+static red_status parse_init(const char *text, red_problem *problem) {
+  red_problem resolved = *problem;
+  red_status status = red_problem_resolve(&resolved);
+  if (status != RED_OK) return status;
+  bool is_float = red_dtype_is_float(resolved.acc);
+  bool good = is_float ? parse_float(text, resolved.acc, &problem->init) : parse_integer(text, resolved.acc, &problem->init);
+  if (!good) return red_fail(RED_ERR_INVALID, "problem: init = '%s' is not a value of %s", text, red_dtype_name(resolved.acc));
+  problem->has_init = 1;
+  return RED_OK;
+}
+
+red_status red_problem_parse(const char *text, red_problem *problem) {
+  if (text == NULL) return red_fail(RED_ERR_INVALID, "text is NULL");
+  if (problem == NULL) return red_fail(RED_ERR_INVALID, "problem is NULL");
+  if (strlen(text) >= MAX_TEXT) return red_fail(RED_ERR_INVALID, "problem: longer than %d characters", MAX_TEXT - 1);
+  char copy[MAX_TEXT];
+  char *fields[MAX_FIELDS];
+  strcpy(copy, text);
+  unsigned count = split(copy, ':', fields, MAX_FIELDS);
+  red_kind kind = count > 0 ? kind_from_name(fields[0]) : (red_kind)0;
+  if (kind == 0)
+    return red_fail(RED_ERR_INVALID, "problem: '%s': expected kind:op:dtypes:n, kind one of reduce, scan, exscan, stats",
+                    text);
+  unsigned at = 1; /* the next field */
+  red_problem parsed = RED_PROBLEM_INIT(kind, RED_SUM, RED_DTYPE_DEFAULT, 0);
+  if (kind != RED_STATS && at < count) {
+    parsed.op = red_op_from_name(fields[at]);
+    if (parsed.op == 0) return red_fail(RED_ERR_INVALID, "problem: unknown operator '%s'", fields[at]);
+    at++;
+  }
+  if (count < at + 2)
+    return red_fail(RED_ERR_INVALID, "problem: '%s' is too short; expected %s", text,
+                    kind == RED_STATS ? "stats:dtype:n" : "kind:op:dtypes:n");
+  red_status status = parse_dtypes(fields[at++], &parsed);
+  if (status == RED_OK) status = parse_length(fields[at++], &parsed.n);
+  for (; status == RED_OK && at < count; at++) {
+    if (strncmp(fields[at], "init=", 5) != 0 || parsed.has_init)
+      status = red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V, once", fields[at]);
+    else status = parse_init(fields[at] + 5, &parsed);
+  }
+  red_problem resolved = parsed;
+  if (status == RED_OK) status = red_problem_resolve(&resolved);
+  if (status == RED_OK) *problem = parsed;
+  return status;
+}
+
+/* Shortest of the usual precisions that round-trips for the type; NaN has one spelling. */
+static void print_scalar(const red_scalar *value, red_dtype dtype, char *text, size_t bytes) {
+  locale_t saved, c = enter_c_locale(&saved);
+  switch (dtype) {
+  case RED_I8: snprintf(text, bytes, "%d", value->i8); break;
+  case RED_I16: snprintf(text, bytes, "%d", value->i16); break;
+  case RED_I32: snprintf(text, bytes, "%" PRId32, value->i32); break;
+  case RED_I64: snprintf(text, bytes, "%" PRId64, value->i64); break;
+  case RED_U8: snprintf(text, bytes, "%u", value->u8); break;
+  case RED_U16: snprintf(text, bytes, "%u", value->u16); break;
+  case RED_U32: snprintf(text, bytes, "%" PRIu32, value->u32); break;
+  case RED_U64: snprintf(text, bytes, "%" PRIu64, value->u64); break;
+  case RED_F16: snprintf(text, bytes, "%.9g", (double)red_canonical_f32(red_f16_to_f32(value->f16))); break;
+  case RED_BF16: snprintf(text, bytes, "%.9g", (double)red_canonical_f32(red_bf16_to_f32(value->bf16))); break;
+  case RED_F32: snprintf(text, bytes, "%.9g", (double)red_canonical_f32(value->f32)); break;
+  default: snprintf(text, bytes, "%.17g", red_canonical_f64(value->f64)); break;
+  }
+  leave_c_locale(c, saved);
+}
+
+red_status red_problem_print(const red_problem *problem, char *text, size_t bytes) {
+  if (text == NULL) return red_fail(RED_ERR_INVALID, "text is NULL");
+  red_lowered lowered;
+  red_status status = red_lower(problem, &lowered);
+  if (status != RED_OK) return status;
+  char dtypes[24], init[48] = "", whole[128];
+  bool stats = problem->kind == RED_STATS;
+  snprintf(dtypes, sizeof dtypes, "%s", red_dtype_name(problem->in));
+  if (problem->acc != RED_DTYPE_DEFAULT || problem->out != RED_DTYPE_DEFAULT)
+    snprintf(dtypes, sizeof dtypes, problem->out != RED_DTYPE_DEFAULT ? "%s/%s/%s" : "%s/%s", red_dtype_name(problem->in),
+             red_dtype_name(lowered.acc), red_dtype_name(lowered.out));
+  if (problem->has_init) {
+    memcpy(init, ":init=", 7);
+    print_scalar(&problem->init, lowered.acc, init + 6, sizeof init - 6);
+  }
+  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s", kind_names[problem->kind], stats ? "" : ":",
+           stats ? "" : red_op_name(problem->op), dtypes, problem->n, init);
+  if (strlen(whole) >= bytes)
+    return red_fail(RED_ERR_INVALID, "bytes = %zu: the problem string needs %zu", bytes, strlen(whole) + 1);
+  strcpy(text, whole);
+  return RED_OK;
+}

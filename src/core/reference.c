@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The oracle: reduce, scan and statistics written straight from docs/numerics.md, one element at a time, with none of
+ * the machinery that the backends share (keys, families, forests). Slow on purpose.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpenv.h"
+#include "half.h"
+#include "lower.h"
+#include "problem.h"
+#include "reference.h"
+#include "status.h"
+
+/* A number of any dtype: floats as the double that equals them, integers extended to 64 bits. */
+typedef struct number {
+  double real;
+  uint64_t whole;
+} number;
+
+typedef struct oracle {
+  red_problem problem; /* resolved */
+  bool real;           /* the input is a float */
+  bool canonical;      /* sum or prod of floats */
+} oracle;
+
+static number load(red_dtype dtype, const void *array, uint64_t i) {
+  const unsigned char *at = (const unsigned char *)array + i * red_dtype_bytes(dtype);
+  red_scalar scalar;
+  memcpy(&scalar, at, red_dtype_bytes(dtype));
+  switch (dtype) {
+  case RED_I8: return (number){0, (uint64_t)(int64_t)scalar.i8};
+  case RED_I16: return (number){0, (uint64_t)(int64_t)scalar.i16};
+  case RED_I32: return (number){0, (uint64_t)(int64_t)scalar.i32};
+  case RED_I64: return (number){0, (uint64_t)scalar.i64};
+  case RED_U8: return (number){0, scalar.u8};
+  case RED_U16: return (number){0, scalar.u16};
+  case RED_U32: return (number){0, scalar.u32};
+  case RED_U64: return (number){0, scalar.u64};
+  case RED_F16: return (number){(double)red_f16_to_f32(scalar.f16), 0};
+  case RED_BF16: return (number){(double)red_bf16_to_f32(scalar.bf16), 0};
+  case RED_F32: return (number){(double)scalar.f32, 0};
+  default: return (number){scalar.f64, 0};
+  }
+}
+
+static void store(red_dtype dtype, number value, void *array, uint64_t i) {
+  unsigned char *at = (unsigned char *)array + i * red_dtype_bytes(dtype);
+  red_scalar scalar = {.u64 = value.whole};
+  switch (dtype) {
+  case RED_F16: scalar.f16 = red_f64_to_f16(value.real); break;
+  case RED_BF16: scalar.bf16 = red_f64_to_bf16(value.real); break;
+  case RED_F32: scalar.f32 = red_canonical_f32((float)value.real); break;
+  case RED_F64: scalar.f64 = red_canonical_f64(value.real); break;
+  default: break;
+  }
+  memcpy(at, &scalar, red_dtype_bytes(dtype));
+}
+
+/* An integer as an accumulator of the given width holds it. */
+static number wrap(red_dtype acc, number value) {
+  red_scalar scalar = {.u64 = value.whole};
+  return red_dtype_is_float(acc) ? value : load(acc, &scalar, 0);
+}
+
+static bool less_than(const oracle *o, number a, number b) {
+  if (o->real) return a.real < b.real;
+  return red_dtype_is_signed(o->problem.in) ? (int64_t)a.whole < (int64_t)b.whole : a.whole < b.whole;
+}
+
+/* IEEE 754-2019 minimum and maximum order zeros by sign. */
+static bool precedes(const oracle *o, number a, number b) {
+  if (o->real && a.real == 0 && b.real == 0) return signbit(a.real) && !signbit(b.real);
+  return less_than(o, a, b);
+}
+
+static number extreme(const oracle *o, number a, number b, bool greatest, bool skip_nan) {
+  if (o->real && isnan(a.real)) return skip_nan ? b : a;
+  if (o->real && isnan(b.real)) return skip_nan ? a : b;
+  bool take_b = greatest ? precedes(o, a, b) : precedes(o, b, a);
+  return take_b ? b : a;
+}
+
+static bool is_true(const oracle *o, number x) { return o->real ? x.real != 0 : x.whole != 0; }
+
+static double add_or_multiply(const oracle *o, double a, double b) {
+  bool add = o->problem.op == RED_SUM;
+  if (o->problem.acc == RED_F64) return add ? a + b : a * b;
+  return (double)(add ? (float)a + (float)b : (float)a * (float)b);
+}
+
+/* a op b for two accumulator values. */
+static number combine(const oracle *o, number a, number b) {
+  switch (o->problem.op) {
+  case RED_SUM: return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole + b.whole};
+  case RED_PROD: return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole * b.whole};
+  case RED_MIN: return extreme(o, a, b, false, false);
+  case RED_MAX: return extreme(o, a, b, true, false);
+  case RED_MINNUM: return extreme(o, a, b, false, true);
+  case RED_MAXNUM: return extreme(o, a, b, true, true);
+  case RED_BAND: return (number){0, a.whole & b.whole};
+  case RED_BOR: return (number){0, a.whole | b.whole};
+  case RED_BXOR: return (number){0, a.whole ^ b.whole};
+  case RED_ALL: return (number){0, a.whole && b.whole};
+  case RED_ANY: return (number){0, a.whole || b.whole};
+  default: return (number){0, a.whole + b.whole}; /* count_nonzero */
+  }
+}
+
+/* An element as the accumulator's first operand. */
+static number lift(const oracle *o, const void *in, uint64_t i) {
+  number x = load(o->problem.in, in, i);
+  if (o->problem.op == RED_ALL || o->problem.op == RED_ANY || o->problem.op == RED_COUNT_NONZERO)
+    return (number){0, is_true(o, x)};
+  return x;
+}
+
+/* The initial value as an operand; all and any take the truth of theirs. */
+static number initial(const oracle *o) {
+  number value = load(o->problem.acc, &o->problem.init, 0);
+  if (o->problem.op == RED_ALL || o->problem.op == RED_ANY) value.whole = value.whole != 0;
+  return value;
+}
+
+static number identity(const oracle *o) {
+  red_lowered lowered;
+  red_lower(&o->problem, &lowered);
+  return load(o->problem.acc, &lowered.identity, 0);
+}
+
+/* ---- sum-1 ---- */
+
+/* node(0, c): rows of L lanes added downwards, then the lanes folded by halving. */
+static number chunk(const oracle *o, const void *in, uint64_t first, uint64_t count) {
+  number lane[128];
+  uint64_t lanes = 512 / red_dtype_bytes(o->problem.acc);
+  uint64_t present = count < lanes ? count : lanes;
+  for (uint64_t l = 0; l < present; l++) {
+    lane[l] = lift(o, in, first + l);
+    for (uint64_t i = l + lanes; i < count; i += lanes) lane[l] = combine(o, lane[l], lift(o, in, first + i));
+  }
+  for (uint64_t half = lanes / 2; half > 0; half /= 2)
+    for (uint64_t l = 0; l < half && l + half < present; l++) lane[l] = combine(o, lane[l], lane[l + half]);
+  return lane[0];
+}
+
+/* The node of a range of `count` elements that begins at a chunk; the left child is the largest complete one. */
+static number tree(const oracle *o, const void *in, uint64_t first, uint64_t count) {
+  uint64_t size = 32 * (512 / red_dtype_bytes(o->problem.acc));
+  if (count <= size) return chunk(o, in, first, count);
+  while (size < count - size) size *= 2;
+  return combine(o, tree(o, in, first, size), tree(o, in, first + size, count - size));
+}
+
+static number serial(const oracle *o, const void *in, uint64_t n) {
+  number total = lift(o, in, 0);
+  for (uint64_t i = 1; i < n; i++) total = combine(o, total, lift(o, in, i));
+  return total;
+}
+
+/* ---- arg operators ---- */
+
+static red_status arg_reduce(const oracle *o, const void *in, uint64_t n, uint64_t *index) {
+  bool greatest = o->problem.op == RED_ARGMAX || o->problem.op == RED_ARGMAXNUM;
+  bool skip_nan = o->problem.op == RED_ARGMINNUM || o->problem.op == RED_ARGMAXNUM;
+  bool found = false;
+  number best = {0, 0};
+  for (uint64_t i = 0; i < n; i++) {
+    number x = load(o->problem.in, in, i);
+    bool nan = o->real && isnan(x.real);
+    if (nan && skip_nan) continue;
+    if (!found || nan || (greatest ? less_than(o, best, x) : less_than(o, x, best))) {
+      best = x;
+      *index = i;
+      found = true;
+    }
+    if (nan) break;
+  }
+  if (found) return RED_OK;
+  return red_fail(RED_ERR_EMPTY, n == 0 ? "n = 0: the operator has no result for empty input"
+                                        : "all %llu elements are NaN: there is no index to return",
+                  (unsigned long long)n);
+}
+
+static red_status reduce(const oracle *o, const void *in, void *out) {
+  uint64_t n = o->problem.n;
+  red_op op = o->problem.op;
+  number result;
+  if (op >= RED_ARGMIN && op <= RED_ARGMAXNUM) {
+    red_status status = arg_reduce(o, in, n, &result.whole);
+    if (status != RED_OK) return status;
+  } else if (n == 0 && !o->problem.has_init) {
+    if (op >= RED_MIN && op <= RED_MAXNUM)
+      return red_fail(RED_ERR_EMPTY, "n = 0: the operator has no result for empty input");
+    result = identity(o);
+  } else {
+    if (n > 0) result = o->canonical ? tree(o, in, 0, n) : serial(o, in, n);
+    if (o->problem.has_init) result = n > 0 ? combine(o, initial(o), result) : initial(o);
+  }
+  store(o->problem.out, wrap(o->problem.acc, result), out, 0);
+  return RED_OK;
+}
+
+/* ---- scan-1 ---- */
+
+/* The nodes of k's binary expansion, highest bit first: node(h, .) has absorbed 2^h elements. */
+typedef struct expansion {
+  number node[64];
+  unsigned height[64];
+  unsigned count;
+} expansion;
+
+static void absorb(const oracle *o, expansion *e, number x) {
+  e->node[e->count] = x;
+  e->height[e->count++] = 0;
+  while (e->count > 1 && e->height[e->count - 1] == e->height[e->count - 2]) {
+    e->node[e->count - 2] = combine(o, e->node[e->count - 2], e->node[e->count - 1]);
+    e->height[e->count - 2]++;
+    e->count--;
+  }
+}
+
+/* P(k), k > 0 or with an initial value. */
+static number prefix(const oracle *o, const expansion *e) {
+  number p = o->problem.has_init ? initial(o) : e->node[0];
+  for (unsigned i = o->problem.has_init ? 0 : 1; i < e->count; i++) p = combine(o, p, e->node[i]);
+  return p;
+}
+
+static void scan(const oracle *o, const void *in, void *out) {
+  bool exclusive = o->problem.kind == RED_EXCLUSIVE_SCAN;
+  expansion e = {.count = 0};
+  for (uint64_t i = 0; i < o->problem.n; i++) {
+    number x = lift(o, in, i); /* before the store: out may be in */
+    if (!exclusive) absorb(o, &e, x);
+    number p = e.count > 0 || o->problem.has_init ? prefix(o, &e) : identity(o);
+    store(o->problem.out, wrap(o->problem.acc, p), out, i);
+    if (exclusive) absorb(o, &e, x);
+  }
+}
+
+/* ---- statistics ---- */
+
+static red_status part(const oracle *o, red_op op, const void *in, void *out) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, o->problem.in, o->problem.n);
+  return red_reference_in_fpenv(&problem, in, out);
+}
+
+/* The double nearest to sum / n: try the neighbours of a first guess in exact integer arithmetic. */
+static double whole_mean(const oracle *o, const void *in) {
+  bool has_sign = red_dtype_is_signed(o->problem.in);
+  __int128 sum = 0;
+  for (uint64_t i = 0; i < o->problem.n; i++) {
+    uint64_t x = load(o->problem.in, in, i).whole;
+    sum += has_sign ? (__int128)(int64_t)x : (__int128)x;
+  }
+  return red_reference_divide(sum, o->problem.n);
+}
+
+double red_reference_divide(__int128 sum, uint64_t count) {
+  bool negative = sum < 0;
+  unsigned __int128 rest = negative ? -(unsigned __int128)sum : (unsigned __int128)sum;
+  /* Schoolbook binary division: integer part, then fraction bits, until 55 significant bits and a sticky one. */
+  unsigned __int128 whole = rest / count;
+  rest %= count;
+  int exponent = 0;
+  while (whole >> 55 == 0 && exponent > -200) {
+    rest *= 2;
+    whole = whole * 2 + (rest >= count);
+    if (rest >= count) rest -= count;
+    exponent--;
+  }
+  bool sticky = rest != 0;
+  while (whole >> 56 != 0) {
+    sticky |= (whole & 1) != 0;
+    whole >>= 1;
+    exponent++;
+  }
+  double mean = ldexp((double)(int64_t)((uint64_t)whole | sticky), exponent);
+  return negative ? -mean : mean;
+}
+
+static red_status stats(const oracle *o, const void *in, red_stats_result *out) {
+  red_stats_result result;
+  memset(&result, 0, sizeof result);
+  if (o->problem.n == 0) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
+  result.count = o->problem.n;
+  part(o, RED_SUM, in, &result.sum);
+  part(o, RED_MIN, in, &result.min);
+  part(o, RED_MAX, in, &result.max);
+  part(o, RED_ARGMIN, in, &result.argmin);
+  part(o, RED_ARGMAX, in, &result.argmax);
+  if (o->real) {
+    red_dtype acc = o->problem.in == RED_F64 ? RED_F64 : RED_F32;
+    red_problem wide = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, o->problem.in, o->problem.n);
+    wide.out = acc;
+    red_scalar sum;
+    red_reference_in_fpenv(&wide, in, &sum);
+    result.mean = red_canonical_f64(load(acc, &sum, 0).real / (double)result.count);
+  } else {
+    result.mean = whole_mean(o, in);
+  }
+  memcpy(out, &result, sizeof result);
+  return RED_OK;
+}
+
+red_status red_reference_in_fpenv(const red_problem *problem, const void *in, void *out) {
+  red_lowered lowered;
+  red_status status = red_lower(problem, &lowered);
+  if (status != RED_OK) return status;
+  oracle o = {.problem = *problem, .real = lowered.in_float, .canonical = lowered.canonical};
+  o.problem.acc = lowered.acc;
+  o.problem.out = lowered.out;
+  switch (problem->kind) {
+  case RED_STATS: return stats(&o, in, out);
+  case RED_REDUCE: return reduce(&o, in, out);
+  default: scan(&o, in, out); return RED_OK;
+  }
+}
+
+red_status red_reference(const red_problem *problem, const void *in, void *out) {
+  red_lowered lowered;
+  red_status status = red_lower(problem, &lowered);
+  if (status != RED_OK) return status;
+  if (in == NULL && problem->n > 0) return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)problem->n);
+  if (out == NULL && (problem->n > 0 || problem->kind == RED_REDUCE)) return red_fail(RED_ERR_INVALID, "out is NULL");
+  red_fpenv saved = red_fpenv_enter();
+  status = red_reference_in_fpenv(problem, in, out);
+  red_fpenv_leave(saved);
+  return status;
+}

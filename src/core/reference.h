@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef RED_CORE_REFERENCE_H
+#define RED_CORE_REFERENCE_H
+
+#include <red/red.h>
+
+/* red_reference() for a caller that has entered the floating-point environment (fpenv.h) and checked its pointers. */
+red_status red_reference_in_fpenv(const red_problem *problem, const void *in, void *out);
+
+/* sum / count, rounded once to nearest even. */
+double red_reference_divide(__int128 sum, uint64_t count);
+
+#endif

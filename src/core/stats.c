@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Statistics: merging partial ones and the finishing step. */
+#include "state.h"
+
+#include <string.h>
+
+#include "half.h"
+
+static red_state less(red_state a, red_state b) { return b.key < a.key ? b : a; }
+
+static red_state less_or_earlier(red_state a, red_state b) {
+  return b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a;
+}
+
+void red_stats_merge_extrema(red_stats_state *into, const red_stats_state *next) {
+  into->least = less(into->least, next->least);
+  into->greatest = less(into->greatest, next->greatest);
+  into->argmin = less_or_earlier(into->argmin, next->argmin);
+  into->argmax = less_or_earlier(into->argmax, next->argmax);
+}
+
+/*
+ * The double nearest to sum / count, for a sum of 128 bits: the integer quotient with 64 significant bits or more, its
+ * last bit sticky for the remainder, is converted once.
+ */
+static double integer_mean(__int128 sum, uint64_t count) {
+  bool negative = sum < 0;
+  unsigned __int128 magnitude = negative ? -(unsigned __int128)sum : (unsigned __int128)sum;
+  if (magnitude == 0) return 0.0;
+  int scale = 0;
+  /* Sums of at most 2^64 integers of 64 bits leave the top bit free; shifting up makes the quotient long enough. */
+  while ((magnitude >> 126) == 0) {
+    magnitude <<= 1;
+    scale++;
+  }
+  unsigned __int128 quotient = magnitude / count;
+  if (magnitude % count != 0) quotient |= 1;
+  /* Two doubles cannot be added without a second rounding: round to 53 bits here. */
+  int drop = 0;
+  unsigned __int128 kept = quotient;
+  while ((kept >> 53) != 0) {
+    kept >>= 1;
+    drop++;
+  }
+  unsigned __int128 rest = quotient - (kept << drop);
+  unsigned __int128 half = drop > 0 ? (unsigned __int128)1 << (drop - 1) : 0;
+  if (drop > 0 && (rest > half || (rest == half && (kept & 1)))) kept++;
+  double value = (double)(uint64_t)kept;
+  for (int e = drop - scale; e > 0; e--) value *= 2.0;
+  for (int e = drop - scale; e < 0; e++) value *= 0.5;
+  return negative ? -value : value;
+}
+
+static double mean_of(const red_lowered *lowered, const red_stats_state *state, uint64_t count) {
+  if (!lowered->in_float) {
+    __int128 sum = (__int128)((unsigned __int128)(uint64_t)state->sum_high << 64 | state->sum.u64);
+    return integer_mean(sum, count);
+  }
+  double sum = lowered->acc_bytes == 8 ? state->sum.f64 : (double)state->sum.f32;
+  return red_canonical_f64(sum / (double)count);
+}
+
+void red_stats_finish(const red_lowered *lowered, const red_stats_state *state, uint64_t count,
+                      red_stats_result *result) {
+  red_lowered part;
+  memset(result, 0, sizeof *result);
+  result->count = count;
+  result->mean = mean_of(lowered, state, count);
+  red_lower_part(lowered, RED_SUM, &part);
+  red_state_store(&part, state->sum, count, &result->sum);
+  red_lower_part(lowered, RED_MIN, &part);
+  red_state_store(&part, state->least, count, &result->min);
+  red_lower_part(lowered, RED_MAX, &part);
+  red_state_store(&part, state->greatest, count, &result->max);
+  result->argmin = state->argmin.index;
+  result->argmax = state->argmax.index;
+}
