@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The C++ header as installed: a result, and an error that arrives as an exception. */
+#include <red/red.hpp>
+
+#include <cstdint>
+#include <cstdio>
+
+int main() {
+  const std::uint16_t data[] = {60000, 3, 60000};
+  if (red::reduce<std::uint64_t>(RED_SUM, data, 3) != 120003) return 1;
+  if (red::reduce<std::uint64_t>(RED_ARGMIN, data, 3) != 1) return 1;
+  try {
+    red::reduce<std::uint16_t>(RED_MIN, data, 0);
+  } catch (const red::error &failure) {
+    std::printf("%s\n", failure.what());
+    return failure.status() == RED_ERR_EMPTY ? 0 : 1;
+  }
+  return 1;
+}

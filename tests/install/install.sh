@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Install into a scratch root, then build and run a consumer the way $1 says: cc, cmake, meson or subproject.
+# From meson.build: MESON, CC, SOURCE (the top folder), BUILD (its build folder), PREFIX, LIBDIR.
+set -eu
+
+here=$SOURCE/tests/install
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/libred-install.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+
+install_library() {
+  command -v pkg-config >/dev/null || skip 'pkg-config was not found'
+  DESTDIR=$scratch/root $MESON install -C "$BUILD" --no-rebuild --quiet
+  libdir=$scratch/root$PREFIX/$LIBDIR
+  # The library lies under a DESTDIR, as in a package that is being built, and nothing else is looked at.
+  export PKG_CONFIG_LIBDIR="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/root" LD_LIBRARY_PATH="$libdir"
+}
+
+run_shared() {
+  LD_LIBRARY_PATH=$libdir ldd "$1" | grep "libred.so.0 => $libdir/" || { echo "$1 does not use the installed library"; exit 1; }
+  LD_LIBRARY_PATH=$libdir "$1"
+}
+
+run_static() {
+  if ldd "$1" | grep libred; then echo "$1 should hold libred itself"; exit 1; fi
+  env -u LD_LIBRARY_PATH "$1"
+}
+
+case $1 in
+cc)
+  install_library
+  flags=$(pkg-config --cflags libred)
+  $CC -std=c11 "$here/consumer.c" $flags -o "$scratch/shared" $(pkg-config --libs libred)
+  run_shared "$scratch/shared"
+  $CC -std=c11 "$here/consumer.c" $flags -o "$scratch/static" \
+    $(pkg-config --static --libs libred | sed 's/-lred\b/-l:libred.a/')
+  run_static "$scratch/static"
+  ;;
+cmake)
+  command -v cmake >/dev/null || skip 'cmake was not found'
+  command -v c++ >/dev/null || skip 'a C++ compiler was not found'
+  install_library
+  CC=$CC cmake -S "$here/cmake" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release
+  cmake --build "$scratch/build"
+  run_shared "$scratch/build/consumer"
+  run_shared "$scratch/build/consumer_cpp"
+  ;;
+meson)
+  install_library
+  CC=$CC $MESON setup "$scratch/build" "$here/meson"
+  $MESON compile -C "$scratch/build"
+  run_shared "$scratch/build/consumer"
+  run_static "$scratch/build/consumer_static"
+  ;;
+subproject)
+  mkdir -p "$scratch/project/subprojects"
+  cp -r "$here/meson" "$here/consumer.c" "$scratch/project"
+  mv "$scratch/project/meson"/* "$scratch/project"
+  sed -i 's|\.\./consumer|consumer|' "$scratch/project/meson.build"
+  ln -s "$SOURCE" "$scratch/project/subprojects/libred"
+  CC=$CC $MESON setup "$scratch/build" "$scratch/project" -Das_subproject=true -Dlibred:cuda=disabled
+  $MESON compile -C "$scratch/build"
+  "$scratch/build/consumer"
+  ;;
+esac
