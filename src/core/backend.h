@@ -18,14 +18,15 @@ typedef struct red_exec {
   uint64_t in_offset;
   void *out;
   uint64_t out_offset;
-  void *workspace; /* device memory of at least the plan's size */
+  /* At least the plan's size; NULL: the backend takes it from its own pool, in the order of the queue. */
+  void *workspace;
   uint64_t workspace_offset;
   /*
    * Scans in pieces: if not NULL, the core asks for the ordered total of the n inputs without init, node(b, 0) of the
    * scan tree. Set only for host memory, and n is then a power of two.
    */
   red_state *total;
-  /* RED_STATS with the result on the host: fill this instead of `out`; the core finishes. Indices count from 0. */
+  /* RED_STATS of host memory: fill this instead of `out`; the core finishes. Indices count from 0. */
   red_stats_state *stats;
 } red_exec;
 
@@ -36,7 +37,7 @@ typedef struct red_backend {
    * Automatic choice: the CPU backend works where host data lies; among the others the highest score wins and an entry
    * of score 0 is never taken unless named.
    */
-  bool on_host; /* its memory is host memory; executing needs no plan (plan, queue and workspace slots may be NULL) */
+  bool on_host;   /* its memory is host memory; executing needs no plan (plan, queue and workspace slots may be NULL) */
   bool addresses; /* device memory is named by addresses (not handles), so overlaps can be seen */
 
   /* Fill up to `capacity` entries and say how many there are, at least one: an unavailable one with its reason. */
@@ -58,12 +59,16 @@ typedef struct red_backend {
   red_status (*queue_finish)(void *device, void *queue);
   void (*queue_close)(void *device, void *queue);
 
-  /* RED_OK, or RED_ERR_UNSUPPORTED with the sentence. A query: no side effects. */
+  /* RED_OK, or RED_ERR_UNSUPPORTED with the sentence. A query: no side effects. NULL: everything. */
   red_status (*supports)(void *device, const red_lowered *lowered);
   /* Choose kernels and geometry; the result is immutable and shared between threads. *workspace in bytes. */
   red_status (*plan)(void *device, const red_lowered *lowered, void **plan, uint64_t *workspace);
   void (*unplan)(void *device, void *plan);
-  /* Enqueue (device memory) or compute (host memory); queue NULL: the device's own queue, and wait for the result. */
+  /*
+   * Enqueue (device memory) or compute (host memory); queue NULL: the device's own queue, and wait for the result.
+   * n = 0 reaches a backend only if the result lies on the device: it is init or lowered->identity. A device result of
+   * an arg operator that found nothing is UINT64_MAX.
+   */
   red_status (*execute)(void *device, const void *plan, const red_lowered *lowered, void *queue, const red_exec *exec);
 } red_backend;
 

@@ -26,7 +26,9 @@ static inline red_fpenv red_fpenv_enter(void) {
 }
 
 /* The sticky exception flags of our own arithmetic are not the caller's business either. */
-static inline void red_fpenv_leave(red_fpenv saved) { _mm_setcsr(saved); }
+static inline void red_fpenv_leave(red_fpenv saved) {
+  _mm_setcsr(saved);
+}
 
 #elif defined(__aarch64__)
 

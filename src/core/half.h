@@ -42,7 +42,9 @@ static inline float red_f16_to_f32(uint16_t half) {
   return red_f32_from_bits(sign | red_f32_bits(magnitude));
 }
 
-static inline float red_bf16_to_f32(uint16_t half) { return red_f32_from_bits((uint32_t)half << 16); }
+static inline float red_bf16_to_f32(uint16_t half) {
+  return red_f32_from_bits((uint32_t)half << 16);
+}
 
 /*
  * Round a double to a format of 16 bits with `fraction_bits` stored fraction bits and exponent bias `bias`. Going
@@ -59,7 +61,7 @@ static inline uint16_t red_round_to_half(double value, int fraction_bits, int bi
   int shift = 52 - fraction_bits;
   uint64_t significand = fraction | ((uint64_t)1 << 52);
   if (((bits >> 52) & 0x7ffu) == 0) significand = fraction; /* far below either format's smallest subnormal */
-  if (exponent <= 0) {                                       /* subnormal in the target */
+  if (exponent <= 0) {                                      /* subnormal in the target */
     shift += 1 - exponent;
     if (shift > 63) return sign;
     exponent = 0;
@@ -75,10 +77,16 @@ static inline uint16_t red_round_to_half(double value, int fraction_bits, int bi
   return (uint16_t)(sign | rounded);
 }
 
-static inline uint16_t red_f64_to_f16(double value) { return red_round_to_half(value, 10, 15); }
-static inline uint16_t red_f64_to_bf16(double value) { return red_round_to_half(value, 7, 127); }
+static inline uint16_t red_f64_to_f16(double value) {
+  return red_round_to_half(value, 10, 15);
+}
+static inline uint16_t red_f64_to_bf16(double value) {
+  return red_round_to_half(value, 7, 127);
+}
 
-static inline float red_canonical_f32(float value) { return isnan(value) ? red_f32_from_bits(0x7fc00000u) : value; }
+static inline float red_canonical_f32(float value) {
+  return isnan(value) ? red_f32_from_bits(0x7fc00000u) : value;
+}
 static inline double red_canonical_f64(double value) {
   return isnan(value) ? red_f64_from_bits(0x7ff8000000000000u) : value;
 }

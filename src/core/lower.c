@@ -11,11 +11,31 @@
 #include "ops.def"
 #include "types.def"
 
-typedef enum op_inputs { INPUTS_ALL, INPUTS_INTEGERS, INPUTS_FLOATS } op_inputs;
-typedef enum op_order { ORDER_LEAST, ORDER_GREATEST } op_order;
-typedef enum op_nan { NAN_PROPAGATE, NAN_SKIP } op_nan;
-typedef enum op_accumulator { ACC_WIDE, ACC_INPUT, ACC_INDEX, ACC_FLAG } op_accumulator;
-typedef enum op_empty { EMPTY_ZERO, EMPTY_ONE, EMPTY_ONES, EMPTY_ERROR } op_empty;
+typedef enum op_inputs {
+  INPUTS_ALL,
+  INPUTS_INTEGERS,
+  INPUTS_FLOATS
+} op_inputs;
+typedef enum op_order {
+  ORDER_LEAST,
+  ORDER_GREATEST
+} op_order;
+typedef enum op_nan {
+  NAN_PROPAGATE,
+  NAN_SKIP
+} op_nan;
+typedef enum op_accumulator {
+  ACC_WIDE,
+  ACC_INPUT,
+  ACC_INDEX,
+  ACC_FLAG
+} op_accumulator;
+typedef enum op_empty {
+  EMPTY_ZERO,
+  EMPTY_ONE,
+  EMPTY_ONES,
+  EMPTY_ERROR
+} op_empty;
 
 typedef struct op_row {
   const char *name;
@@ -32,13 +52,18 @@ typedef struct op_row {
 /* COUNT is also how the enum ends, so the families' names carry a prefix of their own. */
 static const op_row op_rows[RED_OP_COUNT] = {
 #define ROW(ID, name, inputs, family, order, nan, accumulator, empty, finish, scannable)                               \
-  [RED_##ID] = {#name,         INPUTS_##inputs,    RED_FAMILY_##family, ORDER_##order,                                 \
-                NAN_##nan,     ACC_##accumulator,  EMPTY_##empty,       RED_FINISH_##finish, scannable},
+  [RED_##ID] = {#name,         INPUTS_##inputs,     RED_FAMILY_##family,                                               \
+                ORDER_##order, NAN_##nan,           ACC_##accumulator,                                                 \
+                EMPTY_##empty, RED_FINISH_##finish, scannable},
     RED_OPS(ROW)
 #undef ROW
 };
 
-typedef enum type_class { CLASS_SIGNED, CLASS_UNSIGNED, CLASS_FLOAT } type_class;
+typedef enum type_class {
+  CLASS_SIGNED,
+  CLASS_UNSIGNED,
+  CLASS_FLOAT
+} type_class;
 
 typedef struct type_row {
   const char *name;
@@ -52,12 +77,22 @@ static const type_row type_rows[RED_DTYPE_COUNT] = {
 #undef ROW
 };
 
-static bool known_op(red_op op) { return (unsigned)op < RED_OP_COUNT && op_rows[op].name != NULL; }
-static bool known_dtype(red_dtype dtype) { return (unsigned)dtype < RED_DTYPE_COUNT && type_rows[dtype].name != NULL; }
+static bool known_op(red_op op) {
+  return (unsigned)op < RED_OP_COUNT && op_rows[op].name != NULL;
+}
+static bool known_dtype(red_dtype dtype) {
+  return (unsigned)dtype < RED_DTYPE_COUNT && type_rows[dtype].name != NULL;
+}
 
-const char *red_op_name(red_op op) { return known_op(op) ? op_rows[op].name : NULL; }
-const char *red_dtype_name(red_dtype dtype) { return known_dtype(dtype) ? type_rows[dtype].name : NULL; }
-size_t red_dtype_bytes(red_dtype dtype) { return known_dtype(dtype) ? type_rows[dtype].bytes : 0; }
+const char *red_op_name(red_op op) {
+  return known_op(op) ? op_rows[op].name : NULL;
+}
+const char *red_dtype_name(red_dtype dtype) {
+  return known_dtype(dtype) ? type_rows[dtype].name : NULL;
+}
+size_t red_dtype_bytes(red_dtype dtype) {
+  return known_dtype(dtype) ? type_rows[dtype].bytes : 0;
+}
 
 red_op red_op_from_name(const char *name) {
   for (unsigned op = 1; name != NULL && op < RED_OP_COUNT; op++)
@@ -71,15 +106,23 @@ red_dtype red_dtype_from_name(const char *name) {
   return RED_DTYPE_DEFAULT;
 }
 
-bool red_dtype_is_float(red_dtype dtype) { return type_rows[dtype].class == CLASS_FLOAT; }
-bool red_dtype_is_signed(red_dtype dtype) { return type_rows[dtype].class == CLASS_SIGNED; }
+bool red_dtype_is_float(red_dtype dtype) {
+  return type_rows[dtype].class == CLASS_FLOAT;
+}
+bool red_dtype_is_signed(red_dtype dtype) {
+  return type_rows[dtype].class == CLASS_SIGNED;
+}
 
 static red_dtype default_acc(const op_row *row, red_dtype in) {
   switch (row->accumulator) {
-  case ACC_INPUT: return in;
-  case ACC_INDEX: return RED_U64;
-  case ACC_FLAG: return RED_U8;
-  case ACC_WIDE: break;
+  case ACC_INPUT:
+    return in;
+  case ACC_INDEX:
+    return RED_U64;
+  case ACC_FLAG:
+    return RED_U8;
+  case ACC_WIDE:
+    break;
   }
   if (!red_dtype_is_float(in)) return red_dtype_is_signed(in) ? RED_I64 : RED_U64;
   return in == RED_F64 ? RED_F64 : RED_F32;
@@ -122,15 +165,22 @@ static red_status resolve(const red_problem *problem, const op_row *row, red_dty
   return RED_OK;
 }
 
-static uint64_t low_bits(unsigned bytes) { return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1; }
+static uint64_t low_bits(unsigned bytes) {
+  return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1;
+}
 
 static uint64_t infinity_bits(red_dtype dtype) {
   switch (dtype) {
-  case RED_F16: return 0x7c00u;
-  case RED_BF16: return 0x7f80u;
-  case RED_F32: return 0x7f800000u;
-  case RED_F64: return 0x7ff0000000000000u;
-  default: return 0;
+  case RED_F16:
+    return 0x7c00u;
+  case RED_BF16:
+    return 0x7f80u;
+  case RED_F32:
+    return 0x7f800000u;
+  case RED_F64:
+    return 0x7ff0000000000000u;
+  default:
+    return 0;
   }
 }
 
@@ -141,11 +191,16 @@ static uint64_t nan_bits(red_dtype dtype) {
 
 static uint64_t one_bits(red_dtype dtype) {
   switch (dtype) {
-  case RED_F16: return 0x3c00u;
-  case RED_BF16: return 0x3f80u;
-  case RED_F32: return 0x3f800000u;
-  case RED_F64: return 0x3ff0000000000000u;
-  default: return 1;
+  case RED_F16:
+    return 0x3c00u;
+  case RED_BF16:
+    return 0x3f80u;
+  case RED_F32:
+    return 0x3f800000u;
+  case RED_F64:
+    return 0x3ff0000000000000u;
+  default:
+    return 1;
   }
 }
 
@@ -164,10 +219,17 @@ static uint64_t losing_bits(const red_lowered *lowered, const op_row *row) {
 static void set_identity(red_lowered *lowered, const op_row *row) {
   uint64_t bits = 0;
   switch (row->empty) {
-  case EMPTY_ZERO: break;
-  case EMPTY_ONE: bits = one_bits(lowered->acc); break;
-  case EMPTY_ONES: bits = low_bits(lowered->acc_bytes); break;
-  case EMPTY_ERROR: bits = losing_bits(lowered, row); break;
+  case EMPTY_ZERO:
+    break;
+  case EMPTY_ONE:
+    bits = one_bits(lowered->acc);
+    break;
+  case EMPTY_ONES:
+    bits = low_bits(lowered->acc_bytes);
+    break;
+  case EMPTY_ERROR:
+    bits = losing_bits(lowered, row);
+    break;
   }
   memset(&lowered->identity, 0, sizeof lowered->identity);
   memcpy(&lowered->identity, &bits, lowered->acc_bytes); /* little endian: the low bytes come first */

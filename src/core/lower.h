@@ -35,7 +35,11 @@ typedef enum red_family {
   RED_FAMILIES
 } red_family;
 
-typedef enum red_finish { RED_FINISH_VALUE, RED_FINISH_ALL, RED_FINISH_ANY } red_finish;
+typedef enum red_finish {
+  RED_FINISH_VALUE,
+  RED_FINISH_ALL,
+  RED_FINISH_ANY
+} red_finish;
 
 typedef struct red_lowered {
   red_kind kind;
@@ -45,28 +49,30 @@ typedef struct red_lowered {
   red_memory in_memory, out_memory;
   uint64_t n;
   uint8_t in_bytes, acc_bytes, out_bytes;
-  bool in_float;        /* the input dtype is f16, bf16, f32 or f64 */
-  bool in_signed;       /* ... is i8 .. i64 */
-  bool canonical;       /* ADD or MUL with a float accumulator: the order matters */
-  bool merge_zeros;     /* ARGMIN: -0 == +0 */
-  bool nan_skip;        /* minnum, maxnum, ...: a NaN loses */
-  bool empty_is_error;  /* n = 0 without init has no result */
+  bool in_float;       /* the input dtype is f16, bf16, f32 or f64 */
+  bool in_signed;      /* ... is i8 .. i64 */
+  bool canonical;      /* ADD or MUL with a float accumulator: the order matters */
+  bool merge_zeros;    /* ARGMIN: -0 == +0 */
+  bool nan_skip;       /* minnum, maxnum, ...: a NaN loses */
+  bool empty_is_error; /* n = 0 without init has no result */
   bool has_init;
-  red_scalar init;      /* in acc */
-  red_scalar identity;  /* in acc: the result for n = 0, and exclusive[0], without init */
-  uint64_t key_xor;     /* low in_bytes bytes */
-  uint64_t inf;         /* bits of +Inf of the input dtype, 0 for integers */
-  int64_t nan_key;      /* sign-extended from the input's width */
+  red_scalar init;       /* in acc */
+  red_scalar identity;   /* in acc: the result for n = 0, and exclusive[0], without init */
+  uint64_t key_xor;      /* low in_bytes bytes */
+  uint64_t inf;          /* bits of +Inf of the input dtype, 0 for integers */
+  int64_t nan_key;       /* sign-extended from the input's width */
   uint64_t nonzero_mask; /* low in_bytes bytes; drops the sign of floats */
 } red_lowered;
 
-/* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not. */
+/* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not.
+ */
 red_status red_lower(const red_problem *problem, red_lowered *lowered);
 
 /* The same for another operator on the same data, as the parts of RED_STATS need it. */
 void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part);
 
-/* Elements of a chunk of the canonical order (C): 4096 for f32 accumulators, 2048 for f64; 4096 where any order will do. */
+/* Elements of a chunk of the canonical order (C): 4096 for f32 accumulators, 2048 for f64; 4096 where any order will
+ * do. */
 static inline uint64_t red_chunk_elements(const red_lowered *lowered) {
   return lowered->canonical && lowered->acc_bytes == 8 ? 2048 : 4096;
 }

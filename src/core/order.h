@@ -21,7 +21,9 @@ typedef struct red_forest {
   red_node nodes[129];
 } red_forest;
 
-static inline void red_forest_clear(red_forest *forest) { forest->count = 0; }
+static inline void red_forest_clear(red_forest *forest) {
+  forest->count = 0;
+}
 
 /* Append the node that follows the last one, merging complete siblings. */
 void red_forest_push(red_forest *forest, const red_lowered *lowered, unsigned level, uint64_t index, red_state state);

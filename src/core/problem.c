@@ -20,7 +20,7 @@ static const char *const kind_names[RED_KIND_COUNT] = {
     [RED_STATS] = "stats",
 };
 
-#define MAX_TEXT 256
+#define MAX_TEXT   256
 #define MAX_FIELDS 6
 
 static red_kind kind_from_name(const char *name) {
@@ -93,10 +93,18 @@ static bool parse_float(const char *text, red_dtype dtype, red_scalar *value) {
   leave_c_locale(c, saved);
   if (end == text || *end != '\0') return false;
   switch (dtype) {
-  case RED_F16: value->f16 = red_f64_to_f16(wide); break;
-  case RED_BF16: value->bf16 = red_f64_to_bf16(wide); break;
-  case RED_F32: value->f32 = narrow; break;
-  default: value->f64 = wide; break;
+  case RED_F16:
+    value->f16 = red_f64_to_f16(wide);
+    break;
+  case RED_BF16:
+    value->bf16 = red_f64_to_bf16(wide);
+    break;
+  case RED_F32:
+    value->f32 = narrow;
+    break;
+  default:
+    value->f64 = wide;
+    break;
   }
   return true;
 }
@@ -124,8 +132,10 @@ static red_status parse_init(const char *text, red_problem *problem) {
   red_status status = red_problem_resolve(&resolved);
   if (status != RED_OK) return status;
   bool is_float = red_dtype_is_float(resolved.acc);
-  bool good = is_float ? parse_float(text, resolved.acc, &problem->init) : parse_integer(text, resolved.acc, &problem->init);
-  if (!good) return red_fail(RED_ERR_INVALID, "problem: init = '%s' is not a value of %s", text, red_dtype_name(resolved.acc));
+  bool good =
+      is_float ? parse_float(text, resolved.acc, &problem->init) : parse_integer(text, resolved.acc, &problem->init);
+  if (!good)
+    return red_fail(RED_ERR_INVALID, "problem: init = '%s' is not a value of %s", text, red_dtype_name(resolved.acc));
   problem->has_init = 1;
   return RED_OK;
 }
@@ -140,8 +150,8 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
   unsigned count = split(copy, ':', fields, MAX_FIELDS);
   red_kind kind = count > 0 ? kind_from_name(fields[0]) : (red_kind)0;
   if (kind == 0)
-    return red_fail(RED_ERR_INVALID, "problem: '%s': expected kind:op:dtypes:n, kind one of reduce, scan, exscan, stats",
-                    text);
+    return red_fail(RED_ERR_INVALID,
+                    "problem: '%s': expected kind:op:dtypes:n, kind one of reduce, scan, exscan, stats", text);
   unsigned at = 1; /* the next field */
   red_problem parsed = RED_PROBLEM_INIT(kind, RED_SUM, RED_DTYPE_DEFAULT, 0);
   if (kind != RED_STATS && at < count) {
@@ -157,7 +167,8 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
   for (; status == RED_OK && at < count; at++) {
     if (strncmp(fields[at], "init=", 5) != 0 || parsed.has_init)
       status = red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V, once", fields[at]);
-    else status = parse_init(fields[at] + 5, &parsed);
+    else
+      status = parse_init(fields[at] + 5, &parsed);
   }
   red_problem resolved = parsed;
   if (status == RED_OK) status = red_problem_resolve(&resolved);
@@ -169,18 +180,42 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
 static void print_scalar(const red_scalar *value, red_dtype dtype, char *text, size_t bytes) {
   locale_t saved, c = enter_c_locale(&saved);
   switch (dtype) {
-  case RED_I8: snprintf(text, bytes, "%d", value->i8); break;
-  case RED_I16: snprintf(text, bytes, "%d", value->i16); break;
-  case RED_I32: snprintf(text, bytes, "%" PRId32, value->i32); break;
-  case RED_I64: snprintf(text, bytes, "%" PRId64, value->i64); break;
-  case RED_U8: snprintf(text, bytes, "%u", value->u8); break;
-  case RED_U16: snprintf(text, bytes, "%u", value->u16); break;
-  case RED_U32: snprintf(text, bytes, "%" PRIu32, value->u32); break;
-  case RED_U64: snprintf(text, bytes, "%" PRIu64, value->u64); break;
-  case RED_F16: snprintf(text, bytes, "%.9g", (double)red_canonical_f32(red_f16_to_f32(value->f16))); break;
-  case RED_BF16: snprintf(text, bytes, "%.9g", (double)red_canonical_f32(red_bf16_to_f32(value->bf16))); break;
-  case RED_F32: snprintf(text, bytes, "%.9g", (double)red_canonical_f32(value->f32)); break;
-  default: snprintf(text, bytes, "%.17g", red_canonical_f64(value->f64)); break;
+  case RED_I8:
+    snprintf(text, bytes, "%d", value->i8);
+    break;
+  case RED_I16:
+    snprintf(text, bytes, "%d", value->i16);
+    break;
+  case RED_I32:
+    snprintf(text, bytes, "%" PRId32, value->i32);
+    break;
+  case RED_I64:
+    snprintf(text, bytes, "%" PRId64, value->i64);
+    break;
+  case RED_U8:
+    snprintf(text, bytes, "%u", value->u8);
+    break;
+  case RED_U16:
+    snprintf(text, bytes, "%u", value->u16);
+    break;
+  case RED_U32:
+    snprintf(text, bytes, "%" PRIu32, value->u32);
+    break;
+  case RED_U64:
+    snprintf(text, bytes, "%" PRIu64, value->u64);
+    break;
+  case RED_F16:
+    snprintf(text, bytes, "%.9g", (double)red_canonical_f32(red_f16_to_f32(value->f16)));
+    break;
+  case RED_BF16:
+    snprintf(text, bytes, "%.9g", (double)red_canonical_f32(red_bf16_to_f32(value->bf16)));
+    break;
+  case RED_F32:
+    snprintf(text, bytes, "%.9g", (double)red_canonical_f32(value->f32));
+    break;
+  default:
+    snprintf(text, bytes, "%.17g", red_canonical_f64(value->f64));
+    break;
   }
   leave_c_locale(c, saved);
 }
@@ -194,8 +229,8 @@ red_status red_problem_print(const red_problem *problem, char *text, size_t byte
   bool stats = problem->kind == RED_STATS;
   snprintf(dtypes, sizeof dtypes, "%s", red_dtype_name(problem->in));
   if (problem->acc != RED_DTYPE_DEFAULT || problem->out != RED_DTYPE_DEFAULT)
-    snprintf(dtypes, sizeof dtypes, problem->out != RED_DTYPE_DEFAULT ? "%s/%s/%s" : "%s/%s", red_dtype_name(problem->in),
-             red_dtype_name(lowered.acc), red_dtype_name(lowered.out));
+    snprintf(dtypes, sizeof dtypes, problem->out != RED_DTYPE_DEFAULT ? "%s/%s/%s" : "%s/%s",
+             red_dtype_name(problem->in), red_dtype_name(lowered.acc), red_dtype_name(lowered.out));
   if (problem->has_init) {
     memcpy(init, ":init=", 7);
     print_scalar(&problem->init, lowered.acc, init + 6, sizeof init - 6);

@@ -31,18 +31,30 @@ static number load(red_dtype dtype, const void *array, uint64_t i) {
   red_scalar scalar;
   memcpy(&scalar, at, red_dtype_bytes(dtype));
   switch (dtype) {
-  case RED_I8: return (number){0, (uint64_t)(int64_t)scalar.i8};
-  case RED_I16: return (number){0, (uint64_t)(int64_t)scalar.i16};
-  case RED_I32: return (number){0, (uint64_t)(int64_t)scalar.i32};
-  case RED_I64: return (number){0, (uint64_t)scalar.i64};
-  case RED_U8: return (number){0, scalar.u8};
-  case RED_U16: return (number){0, scalar.u16};
-  case RED_U32: return (number){0, scalar.u32};
-  case RED_U64: return (number){0, scalar.u64};
-  case RED_F16: return (number){(double)red_f16_to_f32(scalar.f16), 0};
-  case RED_BF16: return (number){(double)red_bf16_to_f32(scalar.bf16), 0};
-  case RED_F32: return (number){(double)scalar.f32, 0};
-  default: return (number){scalar.f64, 0};
+  case RED_I8:
+    return (number){0, (uint64_t)(int64_t)scalar.i8};
+  case RED_I16:
+    return (number){0, (uint64_t)(int64_t)scalar.i16};
+  case RED_I32:
+    return (number){0, (uint64_t)(int64_t)scalar.i32};
+  case RED_I64:
+    return (number){0, (uint64_t)scalar.i64};
+  case RED_U8:
+    return (number){0, scalar.u8};
+  case RED_U16:
+    return (number){0, scalar.u16};
+  case RED_U32:
+    return (number){0, scalar.u32};
+  case RED_U64:
+    return (number){0, scalar.u64};
+  case RED_F16:
+    return (number){(double)red_f16_to_f32(scalar.f16), 0};
+  case RED_BF16:
+    return (number){(double)red_bf16_to_f32(scalar.bf16), 0};
+  case RED_F32:
+    return (number){(double)scalar.f32, 0};
+  default:
+    return (number){scalar.f64, 0};
   }
 }
 
@@ -50,11 +62,20 @@ static void store(red_dtype dtype, number value, void *array, uint64_t i) {
   unsigned char *at = (unsigned char *)array + i * red_dtype_bytes(dtype);
   red_scalar scalar = {.u64 = value.whole};
   switch (dtype) {
-  case RED_F16: scalar.f16 = red_f64_to_f16(value.real); break;
-  case RED_BF16: scalar.bf16 = red_f64_to_bf16(value.real); break;
-  case RED_F32: scalar.f32 = red_canonical_f32((float)value.real); break;
-  case RED_F64: scalar.f64 = red_canonical_f64(value.real); break;
-  default: break;
+  case RED_F16:
+    scalar.f16 = red_f64_to_f16(value.real);
+    break;
+  case RED_BF16:
+    scalar.bf16 = red_f64_to_bf16(value.real);
+    break;
+  case RED_F32:
+    scalar.f32 = red_canonical_f32((float)value.real);
+    break;
+  case RED_F64:
+    scalar.f64 = red_canonical_f64(value.real);
+    break;
+  default:
+    break;
   }
   memcpy(at, &scalar, red_dtype_bytes(dtype));
 }
@@ -83,7 +104,9 @@ static number extreme(const oracle *o, number a, number b, bool greatest, bool s
   return take_b ? b : a;
 }
 
-static bool is_true(const oracle *o, number x) { return o->real ? x.real != 0 : x.whole != 0; }
+static bool is_true(const oracle *o, number x) {
+  return o->real ? x.real != 0 : x.whole != 0;
+}
 
 static double add_or_multiply(const oracle *o, double a, double b) {
   bool add = o->problem.op == RED_SUM;
@@ -94,18 +117,30 @@ static double add_or_multiply(const oracle *o, double a, double b) {
 /* a op b for two accumulator values. */
 static number combine(const oracle *o, number a, number b) {
   switch (o->problem.op) {
-  case RED_SUM: return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole + b.whole};
-  case RED_PROD: return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole * b.whole};
-  case RED_MIN: return extreme(o, a, b, false, false);
-  case RED_MAX: return extreme(o, a, b, true, false);
-  case RED_MINNUM: return extreme(o, a, b, false, true);
-  case RED_MAXNUM: return extreme(o, a, b, true, true);
-  case RED_BAND: return (number){0, a.whole & b.whole};
-  case RED_BOR: return (number){0, a.whole | b.whole};
-  case RED_BXOR: return (number){0, a.whole ^ b.whole};
-  case RED_ALL: return (number){0, a.whole && b.whole};
-  case RED_ANY: return (number){0, a.whole || b.whole};
-  default: return (number){0, a.whole + b.whole}; /* count_nonzero */
+  case RED_SUM:
+    return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole + b.whole};
+  case RED_PROD:
+    return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole * b.whole};
+  case RED_MIN:
+    return extreme(o, a, b, false, false);
+  case RED_MAX:
+    return extreme(o, a, b, true, false);
+  case RED_MINNUM:
+    return extreme(o, a, b, false, true);
+  case RED_MAXNUM:
+    return extreme(o, a, b, true, true);
+  case RED_BAND:
+    return (number){0, a.whole & b.whole};
+  case RED_BOR:
+    return (number){0, a.whole | b.whole};
+  case RED_BXOR:
+    return (number){0, a.whole ^ b.whole};
+  case RED_ALL:
+    return (number){0, a.whole && b.whole};
+  case RED_ANY:
+    return (number){0, a.whole || b.whole};
+  default:
+    return (number){0, a.whole + b.whole}; /* count_nonzero */
   }
 }
 
@@ -179,8 +214,9 @@ static red_status arg_reduce(const oracle *o, const void *in, uint64_t n, uint64
     if (nan) break;
   }
   if (found) return RED_OK;
-  return red_fail(RED_ERR_EMPTY, n == 0 ? "n = 0: the operator has no result for empty input"
-                                        : "all %llu elements are NaN: there is no index to return",
+  return red_fail(RED_ERR_EMPTY,
+                  n == 0 ? "n = 0: the operator has no result for empty input"
+                         : "all %llu elements are NaN: there is no index to return",
                   (unsigned long long)n);
 }
 
@@ -314,9 +350,13 @@ red_status red_reference_in_fpenv(const red_problem *problem, const void *in, vo
   o.problem.acc = lowered.acc;
   o.problem.out = lowered.out;
   switch (problem->kind) {
-  case RED_STATS: return stats(&o, in, out);
-  case RED_REDUCE: return reduce(&o, in, out);
-  default: scan(&o, in, out); return RED_OK;
+  case RED_STATS:
+    return stats(&o, in, out);
+  case RED_REDUCE:
+    return reduce(&o, in, out);
+  default:
+    scan(&o, in, out);
+    return RED_OK;
   }
 }
 
@@ -324,7 +364,8 @@ red_status red_reference(const red_problem *problem, const void *in, void *out) 
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
-  if (in == NULL && problem->n > 0) return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)problem->n);
+  if (in == NULL && problem->n > 0)
+    return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)problem->n);
   if (out == NULL && (problem->n > 0 || problem->kind == RED_REDUCE)) return red_fail(RED_ERR_INVALID, "out is NULL");
   red_fpenv saved = red_fpenv_enter();
   status = red_reference_in_fpenv(problem, in, out);

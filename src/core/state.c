@@ -8,7 +8,9 @@
 #include "problem.h"
 #include "status.h"
 
-static uint64_t low_bits(unsigned bytes) { return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1; }
+static uint64_t low_bits(unsigned bytes) {
+  return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1;
+}
 
 static uint64_t load_bits(const void *element, unsigned bytes) {
   uint64_t bits = 0;
@@ -21,35 +23,47 @@ static int64_t sign_extend(uint64_t bits, unsigned bytes) {
   return (int64_t)(bits << shift) >> shift;
 }
 
-static bool takes_f64(const red_lowered *lowered) { return lowered->canonical && lowered->acc_bytes == 8; }
+static bool takes_f64(const red_lowered *lowered) {
+  return lowered->canonical && lowered->acc_bytes == 8;
+}
 
 red_state red_state_identity(const red_lowered *lowered) {
   red_state state = {.u64 = 0, .index = 0};
   switch (lowered->family) {
   case RED_FAMILY_ADD:
-    if (takes_f64(lowered)) state.f64 = -0.0;
-    else if (lowered->canonical) state.f32 = -0.0f;
+    if (takes_f64(lowered))
+      state.f64 = -0.0;
+    else if (lowered->canonical)
+      state.f32 = -0.0f;
     break;
   case RED_FAMILY_MUL:
-    if (takes_f64(lowered)) state.f64 = 1.0;
-    else if (lowered->canonical) state.f32 = 1.0f;
-    else state.u64 = 1;
+    if (takes_f64(lowered))
+      state.f64 = 1.0;
+    else if (lowered->canonical)
+      state.f32 = 1.0f;
+    else
+      state.u64 = 1;
     break;
   case RED_FAMILY_MIN:
   case RED_FAMILY_ARGMIN:
     state.key = (int64_t)(low_bits(lowered->in_bytes) >> 1);
     state.index = UINT64_MAX;
     break;
-  case RED_FAMILY_AND: state.u64 = low_bits(lowered->in_bytes); break;
-  default: break;
+  case RED_FAMILY_AND:
+    state.u64 = low_bits(lowered->in_bytes);
+    break;
+  default:
+    break;
   }
   return state;
 }
 
 static red_state merge_float(const red_lowered *lowered, red_state a, red_state b) {
   bool add = lowered->family == RED_FAMILY_ADD;
-  if (takes_f64(lowered)) a.f64 = add ? a.f64 + b.f64 : a.f64 * b.f64;
-  else a.f32 = add ? a.f32 + b.f32 : a.f32 * b.f32;
+  if (takes_f64(lowered))
+    a.f64 = add ? a.f64 + b.f64 : a.f64 * b.f64;
+  else
+    a.f32 = add ? a.f32 + b.f32 : a.f32 * b.f32;
   return a;
 }
 
@@ -57,14 +71,27 @@ red_state red_state_merge(const red_lowered *lowered, red_state a, red_state b) 
   if (lowered->canonical) return merge_float(lowered, a, b);
   switch (lowered->family) {
   case RED_FAMILY_ADD:
-  case RED_FAMILY_COUNT: a.u64 += b.u64; break;
-  case RED_FAMILY_MUL: a.u64 *= b.u64; break;
-  case RED_FAMILY_MIN: return b.key < a.key ? b : a;
-  case RED_FAMILY_ARGMIN: return b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a;
-  case RED_FAMILY_AND: a.u64 &= b.u64; break;
-  case RED_FAMILY_OR: a.u64 |= b.u64; break;
-  case RED_FAMILY_XOR: a.u64 ^= b.u64; break;
-  default: break;
+  case RED_FAMILY_COUNT:
+    a.u64 += b.u64;
+    break;
+  case RED_FAMILY_MUL:
+    a.u64 *= b.u64;
+    break;
+  case RED_FAMILY_MIN:
+    return b.key < a.key ? b : a;
+  case RED_FAMILY_ARGMIN:
+    return b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a;
+  case RED_FAMILY_AND:
+    a.u64 &= b.u64;
+    break;
+  case RED_FAMILY_OR:
+    a.u64 |= b.u64;
+    break;
+  case RED_FAMILY_XOR:
+    a.u64 ^= b.u64;
+    break;
+  default:
+    break;
   }
   return a;
 }
@@ -96,10 +123,14 @@ static uint64_t unkey(const red_lowered *lowered, int64_t key) {
 
 static double float_value(red_dtype dtype, const void *value) {
   switch (dtype) {
-  case RED_F16: return (double)red_f16_to_f32((uint16_t)load_bits(value, 2));
-  case RED_BF16: return (double)red_bf16_to_f32((uint16_t)load_bits(value, 2));
-  case RED_F32: return (double)red_f32_from_bits((uint32_t)load_bits(value, 4));
-  default: return red_f64_from_bits(load_bits(value, 8));
+  case RED_F16:
+    return (double)red_f16_to_f32((uint16_t)load_bits(value, 2));
+  case RED_BF16:
+    return (double)red_bf16_to_f32((uint16_t)load_bits(value, 2));
+  case RED_F32:
+    return (double)red_f32_from_bits((uint32_t)load_bits(value, 4));
+  default:
+    return red_f64_from_bits(load_bits(value, 8));
   }
 }
 
@@ -113,17 +144,25 @@ red_state red_state_from_acc(const red_lowered *lowered, const red_scalar *value
   red_state state = {.u64 = 0, .index = 0};
   switch (lowered->family) {
   case RED_FAMILY_MIN:
-  case RED_FAMILY_ARGMIN: state.key = red_key(lowered, value); break;
+  case RED_FAMILY_ARGMIN:
+    state.key = red_key(lowered, value);
+    break;
   case RED_FAMILY_COUNT:
     /* all: a false init leaves the count one short for ever; any: a true one puts it above zero */
-    if (lowered->finish == RED_FINISH_VALUE) state.u64 = value->u64;
-    else if (lowered->finish == RED_FINISH_ALL) state.u64 = value->u8 != 0 ? 0 : UINT64_MAX;
-    else state.u64 = value->u8 != 0;
+    if (lowered->finish == RED_FINISH_VALUE)
+      state.u64 = value->u64;
+    else if (lowered->finish == RED_FINISH_ALL)
+      state.u64 = value->u8 != 0 ? 0 : UINT64_MAX;
+    else
+      state.u64 = value->u8 != 0;
     break;
   default:
-    if (takes_f64(lowered)) state.f64 = value->f64;
-    else if (lowered->canonical) state.f32 = value->f32;
-    else state.u64 = integer_value(lowered->acc, lowered->acc_bytes, value->u64);
+    if (takes_f64(lowered))
+      state.f64 = value->f64;
+    else if (lowered->canonical)
+      state.f32 = value->f32;
+    else
+      state.u64 = integer_value(lowered->acc, lowered->acc_bytes, value->u64);
     break;
   }
   return state;
@@ -133,10 +172,18 @@ red_state red_state_from_acc(const red_lowered *lowered, const red_scalar *value
 static void store_float(red_dtype out, double value, void *to) {
   red_scalar scalar;
   switch (out) {
-  case RED_F16: scalar.f16 = red_f64_to_f16(value); break;
-  case RED_BF16: scalar.bf16 = red_f64_to_bf16(value); break;
-  case RED_F32: scalar.f32 = red_canonical_f32((float)value); break;
-  default: scalar.f64 = red_canonical_f64(value); break;
+  case RED_F16:
+    scalar.f16 = red_f64_to_f16(value);
+    break;
+  case RED_BF16:
+    scalar.bf16 = red_f64_to_bf16(value);
+    break;
+  case RED_F32:
+    scalar.f32 = red_canonical_f32((float)value);
+    break;
+  default:
+    scalar.f64 = red_canonical_f64(value);
+    break;
   }
   memcpy(to, &scalar, red_dtype_bytes(out));
 }
@@ -158,12 +205,15 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
       return;
     }
     break;
-  case RED_FAMILY_ARGMIN: bits = state.index; break;
+  case RED_FAMILY_ARGMIN:
+    bits = state.index;
+    break;
   case RED_FAMILY_COUNT:
     if (lowered->finish == RED_FINISH_ALL) bits = bits == count;
     if (lowered->finish == RED_FINISH_ANY) bits = bits > 0;
     break;
-  default: break;
+  default:
+    break;
   }
   bits = integer_value(lowered->acc, lowered->acc_bytes, bits);
   memcpy(out, &bits, lowered->out_bytes);

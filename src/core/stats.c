@@ -6,7 +6,9 @@
 
 #include "half.h"
 
-static red_state less(red_state a, red_state b) { return b.key < a.key ? b : a; }
+static red_state less(red_state a, red_state b) {
+  return b.key < a.key ? b : a;
+}
 
 static red_state less_or_earlier(red_state a, red_state b) {
   return b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a;

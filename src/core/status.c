@@ -10,14 +10,17 @@ static _Thread_local char last_error[1024];
 const char *red_strerror(red_status status) {
   switch (status) {
 #define RED_STATUS_TEXT(name, value, text)                                                                             \
-  case RED_##name: return text;
+  case RED_##name:                                                                                                     \
+    return text;
     RED_STATUS_LIST(RED_STATUS_TEXT)
 #undef RED_STATUS_TEXT
   }
   return "unknown status";
 }
 
-const char *red_last_error(void) { return last_error; }
+const char *red_last_error(void) {
+  return last_error;
+}
 
 red_status red_fail(red_status status, const char *format, ...) {
   va_list arguments;
@@ -30,4 +33,6 @@ red_status red_fail(red_status status, const char *format, ...) {
   return status;
 }
 
-int red_version(void) { return RED_VERSION_NUMBER; }
+int red_version(void) {
+  return RED_VERSION_NUMBER;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Accumulators: data that arrives in pieces. A piece is cut into complete nodes of the canonical tree (blocks of a
+ * power of two leaves at a multiple of their size), each an ordinary execution on the context's device; what is left of
+ * a chunk waits in a buffer. So every backend serves pieces with what it has anyway.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpenv.h"
+#include "order.h"
+#include "plan.h"
+
+struct red_accumulator {
+  red_context *context;
+  red_lowered lowered; /* what was asked for */
+  red_lowered piece;   /* what is executed: no init, the raw accumulator comes out */
+  uint64_t count;      /* elements appended */
+  bool failed;         /* a device failed in the middle of a piece */
+  red_forest forest;   /* complete nodes; one running state where any order will do */
+  red_stats_state stats;
+  uint64_t chunk;         /* elements of a leaf; 1 for scans */
+  uint64_t waiting;       /* elements in the buffer */
+  unsigned char buffer[]; /* less than a chunk */
+};
+
+static bool is_scan(const red_lowered *lowered) {
+  return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
+}
+
+/* A reduction that hands out its raw state; scans keep their kind and outputs. */
+static void set_piece(red_accumulator *acc) {
+  red_lowered *piece = &acc->piece;
+  *piece = acc->lowered;
+  piece->has_init = false;
+  if (piece->kind != RED_REDUCE) return;
+  piece->finish = RED_FINISH_VALUE;
+  if (piece->family == RED_FAMILY_COUNT) {
+    piece->acc = RED_U64;
+    piece->acc_bytes = 8;
+  }
+  piece->out = piece->acc;
+  piece->out_bytes = piece->acc_bytes;
+}
+
+static void clear(red_accumulator *acc) {
+  red_lowered part;
+  red_forest_clear(&acc->forest);
+  if (acc->lowered.kind != RED_STATS) return;
+  acc->stats.sum.u64 = 0;
+  acc->stats.sum_high = 0;
+  red_lower_part(&acc->lowered, RED_MIN, &part);
+  acc->stats.least = acc->stats.greatest = red_state_identity(&part);
+  red_lower_part(&acc->lowered, RED_ARGMIN, &part);
+  acc->stats.argmin = acc->stats.argmax = red_state_identity(&part);
+}
+
+red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator) {
+  if (accumulator == NULL) return red_fail(RED_ERR_INVALID, "acc is NULL");
+  if (problem == NULL) return red_fail(RED_ERR_INVALID, "problem is NULL");
+  red_problem whole = *problem;
+  whole.n = 0;
+  red_lowered lowered;
+  red_status status = red_lower(&whole, &lowered);
+  if (status != RED_OK) return status;
+  if (lowered.in_memory != RED_HOST || lowered.out_memory != RED_HOST)
+    return red_fail(RED_ERR_UNSUPPORTED, "accumulators take host memory only");
+  status = red_context_resolve(context, &context);
+  if (status != RED_OK) return status;
+  uint64_t chunk = is_scan(&lowered) ? 1 : red_chunk_elements(&lowered);
+  red_accumulator *made = calloc(1, sizeof *made + chunk * lowered.in_bytes);
+  if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for an accumulator");
+  made->context = context;
+  made->lowered = lowered;
+  made->chunk = chunk;
+  set_piece(made);
+  clear(made);
+  *accumulator = made;
+  return RED_OK;
+}
+
+void red_accumulator_destroy(red_accumulator *acc) {
+  free(acc);
+}
+
+uint64_t red_accumulator_count(const red_accumulator *acc) {
+  return acc != NULL ? acc->count : 0;
+}
+
+static red_status run_piece(const red_accumulator *acc, const red_lowered *piece, const void *in, void *out,
+                            red_state *total, red_stats_state *stats) {
+  red_plan plan;
+  red_status status = red_plan_prepare(acc->context, piece, &plan);
+  if (status != RED_OK) return status;
+  red_args args = {.size = sizeof args, .in = in, .out = out};
+  status = red_plan_run(&plan, NULL, &args, total, stats);
+  red_plan_release(&plan);
+  return status;
+}
+
+/* The raw state of n elements that begin at element `first`. */
+static red_status reduce_block(const red_accumulator *acc, const void *in, uint64_t first, uint64_t n,
+                               red_state *state) {
+  red_lowered piece = acc->piece;
+  piece.n = n;
+  red_scalar value = {.u64 = 0};
+  red_status status = run_piece(acc, &piece, in, &value, NULL, NULL);
+  if (piece.family != RED_FAMILY_ARGMIN) {
+    if (status == RED_OK) *state = red_state_from_acc(&piece, &value);
+    return status;
+  }
+  if (status == RED_OK) {
+    state->key = red_key(&piece, (const unsigned char *)in + value.u64 * piece.in_bytes);
+    state->index = first + value.u64;
+  } else if (status == RED_ERR_EMPTY) { /* nothing but NaNs here */
+    *state = red_state_identity(&piece);
+    state->key = piece.nan_key;
+    status = RED_OK;
+  }
+  return status;
+}
+
+static void add_wide(red_stats_state *into, const red_stats_state *next) {
+  uint64_t low = into->sum.u64 + next->sum.u64;
+  into->sum_high = (int64_t)((uint64_t)into->sum_high + (uint64_t)next->sum_high + (low < next->sum.u64));
+  into->sum.u64 = low;
+}
+
+/* Take in the block of n elements that is node (level, first / n) of the tree. */
+static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats_state *stats, const void *in,
+                             uint64_t first, uint64_t n, unsigned level) {
+  red_state state = {.u64 = 0};
+  if (acc->lowered.kind == RED_STATS) {
+    red_lowered piece = acc->piece;
+    red_stats_state block;
+    piece.n = n;
+    red_status status = run_piece(acc, &piece, in, &block, NULL, &block);
+    if (status != RED_OK) return status;
+    block.argmin.index += first;
+    block.argmax.index += first;
+    red_stats_merge_extrema(stats, &block);
+    if (!piece.in_float) add_wide(stats, &block);
+    state = block.sum;
+  } else {
+    red_status status = reduce_block(acc, in, first, n, &state);
+    if (status != RED_OK) return status;
+  }
+  red_forest_push(forest, &acc->piece, level, first / acc->chunk >> level, state);
+  return RED_OK;
+}
+
+/* The largest power of two (as an exponent) that divides `index` and is not above `most`. */
+static unsigned block_level(uint64_t index, uint64_t most) {
+  unsigned level = 63 - (unsigned)__builtin_clzll(most);
+  unsigned aligned = index == 0 ? 63 : (unsigned)__builtin_ctzll(index);
+  return level < aligned ? level : aligned;
+}
+
+/* Any order will do: one execution, whatever its length, pushed as the only node. */
+static red_status add_unordered(red_accumulator *acc, const void *in, uint64_t n) {
+  red_state state;
+  red_status status = reduce_block(acc, in, acc->count, n, &state);
+  if (status != RED_OK) return status;
+  if (acc->forest.count > 0) state = red_state_merge(&acc->piece, acc->forest.nodes[0].state, state);
+  acc->forest.nodes[0] = (red_node){.index = 0, .level = 0, .state = state};
+  acc->forest.count = 1;
+  acc->count += n;
+  return RED_OK;
+}
+
+static red_status add_ordered(red_accumulator *acc, const unsigned char *in, uint64_t n) {
+  uint64_t bytes = acc->lowered.in_bytes, chunk = acc->chunk;
+  red_status status = RED_OK;
+  while (n > 0 && status == RED_OK) {
+    uint64_t first = acc->count - acc->waiting; /* a multiple of the chunk */
+    if (acc->waiting > 0 || n < chunk) {
+      uint64_t taken = chunk - acc->waiting < n ? chunk - acc->waiting : n;
+      memcpy(acc->buffer + acc->waiting * bytes, in, taken * bytes);
+      acc->waiting += taken;
+      acc->count += taken;
+      in += taken * bytes;
+      n -= taken;
+      if (acc->waiting < chunk) break;
+      acc->waiting = 0;
+      status = take_block(acc, &acc->forest, &acc->stats, acc->buffer, first, chunk, 0);
+    } else {
+      unsigned level = block_level(first / chunk, n / chunk);
+      uint64_t taken = chunk << level;
+      status = take_block(acc, &acc->forest, &acc->stats, in, first, taken, level);
+      in += taken * bytes;
+      n -= taken;
+      acc->count += taken;
+    }
+  }
+  return status;
+}
+
+static red_status check_piece(const red_accumulator *acc, const void *in, uint64_t n) {
+  if (acc == NULL) return red_fail(RED_ERR_INVALID, "acc is NULL");
+  if (acc->failed) return red_fail(RED_ERR_INVALID, "acc lost part of its input when an earlier piece failed");
+  if (in == NULL && n > 0) return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)n);
+  uint64_t most = (uint64_t)INT64_MAX /
+                  (acc->lowered.in_bytes > acc->lowered.out_bytes ? acc->lowered.in_bytes : acc->lowered.out_bytes);
+  if (n > most || acc->count > UINT64_MAX / 2 - n)
+    return red_fail(RED_ERR_INVALID, "n = %llu elements more than %llu are too many", (unsigned long long)n,
+                    (unsigned long long)acc->count);
+  return RED_OK;
+}
+
+red_status red_accumulator_add(red_accumulator *acc, const void *in, uint64_t n) {
+  red_status status = check_piece(acc, in, n);
+  if (status != RED_OK || n == 0) return status;
+  if (is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is a scan: use red_accumulator_scan");
+  red_fpenv saved = red_fpenv_enter();
+  bool ordered = acc->lowered.canonical || acc->lowered.kind == RED_STATS;
+  status = ordered ? add_ordered(acc, in, n) : add_unordered(acc, in, n);
+  red_fpenv_leave(saved);
+  acc->failed = status != RED_OK;
+  return status;
+}
+
+/* P(count), the initial value included; there is one if anything was appended or the caller gave one. */
+static red_state prefix(const red_accumulator *acc) {
+  const red_lowered *lowered = &acc->lowered;
+  if (!lowered->has_init) return red_forest_prefix(&acc->forest, lowered, NULL);
+  red_state init = red_state_from_acc(lowered, &lowered->init);
+  return red_forest_prefix(&acc->forest, lowered, &init);
+}
+
+/* P(count) as the initial value of the next piece: the outputs come out as if there had been no cut ... */
+static void set_carry(const red_accumulator *acc, red_lowered *piece) {
+  piece->has_init = acc->count > 0 || acc->lowered.has_init;
+  if (!piece->has_init) return;
+  red_lowered store = acc->lowered;
+  store.out = store.acc;
+  store.out_bytes = store.acc_bytes;
+  red_state_store(&store, prefix(acc), acc->count, &piece->init);
+}
+
+/* ... but for the last inclusive one, P of the piece's end: there the carry ripples through the nodes before it. */
+static void store_end(const red_accumulator *acc, unsigned char *out) {
+  if (acc->lowered.kind == RED_INCLUSIVE_SCAN) red_state_store(&acc->lowered, prefix(acc), acc->count, out);
+}
+
+static red_status scan_pieces(red_accumulator *acc, const unsigned char *in, uint64_t n, unsigned char *out) {
+  while (n > 0) {
+    unsigned level = block_level(acc->count, n);
+    uint64_t taken = (uint64_t)1 << level;
+    red_lowered piece = acc->piece;
+    red_state total;
+    piece.n = taken;
+    set_carry(acc, &piece);
+    red_status status = run_piece(acc, &piece, in, out, &total, NULL);
+    if (status != RED_OK) return status;
+    red_forest_push(&acc->forest, &acc->lowered, level, acc->count >> level, total);
+    acc->count += taken;
+    in += taken * piece.in_bytes;
+    out += taken * piece.out_bytes;
+    n -= taken;
+    store_end(acc, out - piece.out_bytes);
+  }
+  return RED_OK;
+}
+
+static red_status check_scan_overlap(const red_accumulator *acc, const void *in, uint64_t n, const void *out) {
+  uintptr_t i = (uintptr_t)in, o = (uintptr_t)out;
+  uint64_t in_bytes = n * acc->lowered.in_bytes, out_bytes = n * acc->lowered.out_bytes;
+  if (i + in_bytes <= o || o + out_bytes <= i || (i == o && in_bytes == out_bytes)) return RED_OK;
+  return red_fail(RED_ERR_OVERLAP, "in and out overlap; only a scan in place, with equal element sizes, may");
+}
+
+red_status red_accumulator_scan(red_accumulator *acc, const void *in, uint64_t n, void *out) {
+  red_status status = check_piece(acc, in, n);
+  if (status != RED_OK || n == 0) return status;
+  if (!is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is not a scan: use red_accumulator_add");
+  if (out == NULL) return red_fail(RED_ERR_INVALID, "out is NULL, n = %llu", (unsigned long long)n);
+  status = check_scan_overlap(acc, in, n, out);
+  if (status != RED_OK) return status;
+  red_fpenv saved = red_fpenv_enter();
+  status = scan_pieces(acc, in, n, out);
+  red_fpenv_leave(saved);
+  acc->failed = status != RED_OK;
+  return status;
+}
+
+/* The waiting elements are the last, incomplete chunk: a node of level 0 without a right sibling. */
+static red_status result(red_accumulator *acc, void *out) {
+  red_forest forest = acc->forest;
+  red_stats_state stats = acc->stats;
+  if (acc->waiting > 0) {
+    red_status status = take_block(acc, &forest, &stats, acc->buffer, acc->count - acc->waiting, acc->waiting, 0);
+    if (status != RED_OK) return status;
+  }
+  if (acc->lowered.kind == RED_REDUCE)
+    return red_state_finish(&acc->lowered, red_forest_root(&forest, &acc->piece), acc->count, out);
+  if (acc->count == 0) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
+  if (acc->lowered.in_float) stats.sum = red_forest_root(&forest, &acc->piece);
+  red_stats_result finished;
+  red_stats_finish(&acc->lowered, &stats, acc->count, &finished);
+  memcpy(out, &finished, sizeof finished);
+  return RED_OK;
+}
+
+red_status red_accumulator_result(const red_accumulator *acc, void *out) {
+  if (acc == NULL) return red_fail(RED_ERR_INVALID, "acc is NULL");
+  if (out == NULL) return red_fail(RED_ERR_INVALID, "out is NULL");
+  if (acc->failed) return red_fail(RED_ERR_INVALID, "acc lost part of its input when an earlier piece failed");
+  if (is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is a scan: its outputs have been written already");
+  red_fpenv saved = red_fpenv_enter();
+  red_status status = result((red_accumulator *)acc, out);
+  red_fpenv_leave(saved);
+  return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The one-shot calls: lower, prepare, execute and wait. */
+#include "plan.h"
+
+/* A plan on the stack: where planning is free, as on the CPU, so is the call. */
+static red_status run(red_context *context, const red_problem *problem, const void *in, void *out) {
+  red_lowered lowered;
+  red_plan plan;
+  red_status status = red_lower(problem, &lowered);
+  if (status == RED_OK) status = red_plan_prepare(context, &lowered, &plan);
+  if (status != RED_OK) return status;
+  red_args args = {.size = sizeof args, .in = in, .out = out};
+  status = red_plan_run(&plan, NULL, &args, NULL, NULL);
+  red_plan_release(&plan);
+  return status;
+}
+
+red_status red_run(red_context *context, const red_problem *problem, const void *in, void *out) {
+  return run(context, problem, in, out);
+}
+
+red_status red_reduce(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *result) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, dtype, n);
+  return run(context, &problem, in, result);
+}
+
+red_status red_inclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
+  red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, op, dtype, n);
+  return run(context, &problem, in, out);
+}
+
+red_status red_exclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
+  red_problem problem = RED_PROBLEM_INIT(RED_EXCLUSIVE_SCAN, op, dtype, n);
+  return run(context, &problem, in, out);
+}
+
+red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *result) {
+  red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, dtype, n);
+  return run(context, &problem, in, result);
+}

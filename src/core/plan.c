@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Planning and executing: two short paths. Planning may fail slowly with a sentence; executing checks and forwards. */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpenv.h"
+
+red_status red_plan_prepare(red_context *context, const red_lowered *lowered, red_plan *plan) {
+  red_status status = red_context_resolve(context, &context);
+  if (status == RED_OK) status = red_context_open_device(context, lowered->in_memory, &plan->device);
+  if (status != RED_OK) return status;
+  const red_backend *backend = plan->device->backend;
+  if (backend->supports != NULL) status = backend->supports(plan->device->state, lowered);
+  if (status != RED_OK) return status;
+  plan->lowered = *lowered;
+  plan->state = NULL;
+  plan->workspace = 0;
+  return backend->plan != NULL ? backend->plan(plan->device->state, lowered, &plan->state, &plan->workspace) : RED_OK;
+}
+
+void red_plan_release(red_plan *plan) {
+  if (plan->state != NULL) plan->device->backend->unplan(plan->device->state, plan->state);
+}
+
+red_status red_plan_create(red_context *context, const red_problem *problem, red_plan **plan) {
+  if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
+  red_lowered lowered;
+  red_status status = red_lower(problem, &lowered);
+  if (status != RED_OK) return status;
+  red_plan *made = calloc(1, sizeof *made);
+  if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a plan");
+  status = red_plan_prepare(context, &lowered, made);
+  if (status != RED_OK) {
+    free(made);
+    return status;
+  }
+  *plan = made;
+  return RED_OK;
+}
+
+void red_plan_destroy(red_plan *plan) {
+  if (plan == NULL) return;
+  red_plan_release(plan);
+  free(plan);
+}
+
+uint64_t red_plan_workspace(const red_plan *plan) {
+  return plan != NULL ? plan->workspace : 0;
+}
+
+static uint64_t out_extent(const red_lowered *lowered) {
+  if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
+  return lowered->out_bytes * (lowered->kind == RED_REDUCE ? 1 : lowered->n);
+}
+
+/* Arrays that share bytes: only a scan onto itself, element by element, is well defined. */
+static red_status check_overlap(const red_plan *plan, const red_args *args) {
+  const red_lowered *lowered = &plan->lowered;
+  if (lowered->in_memory != lowered->out_memory) return RED_OK;
+  uintptr_t in = (uintptr_t)args->in, out = (uintptr_t)args->out;
+  bool handles = lowered->in_memory == RED_DEVICE && !plan->device->backend->addresses;
+  if (handles && in != out) return RED_OK;
+  if (handles) in = out = 0;
+  in += args->in_offset;
+  out += args->out_offset;
+  uint64_t in_bytes = lowered->n * lowered->in_bytes, out_bytes = out_extent(lowered);
+  if (in_bytes == 0 || out_bytes == 0 || in + in_bytes <= out || out + out_bytes <= in) return RED_OK;
+  bool scan = lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
+  if (scan && in == out && lowered->in_bytes == lowered->out_bytes) return RED_OK;
+  return red_fail(RED_ERR_OVERLAP, "in and out overlap: in is %llu bytes at %#llx, out is %llu bytes at %#llx%s",
+                  (unsigned long long)in_bytes, (unsigned long long)in, (unsigned long long)out_bytes,
+                  (unsigned long long)out, scan ? "; only a scan in place, with equal element sizes, may" : "");
+}
+
+static red_status check_workspace(const red_plan *plan, const red_args *args) {
+  if (args->workspace == NULL) return RED_OK;
+  if (args->workspace_bytes < plan->workspace)
+    return red_fail(RED_ERR_WORKSPACE, "workspace_bytes = %llu: this plan needs %llu",
+                    (unsigned long long)args->workspace_bytes, (unsigned long long)plan->workspace);
+  uint64_t at = args->workspace_offset + (plan->device->backend->addresses ? (uintptr_t)args->workspace : 0);
+  if (at % 256 != 0)
+    return red_fail(RED_ERR_WORKSPACE, "workspace at %#llx is not aligned to 256 bytes", (unsigned long long)at);
+  return RED_OK;
+}
+
+static red_status check_arguments(const red_plan *plan, const red_queue *queue, const red_args *args) {
+  const red_lowered *lowered = &plan->lowered;
+  if (args->in == NULL && lowered->n > 0)
+    return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)lowered->n);
+  if (args->out == NULL && out_extent(lowered) > 0) return red_fail(RED_ERR_INVALID, "out is NULL");
+  if (queue != NULL && queue->device != plan->device && !plan->device->backend->on_host)
+    return red_fail(RED_ERR_INVALID, "queue belongs to another device (%s) than the plan (%s)", queue->device->info.id,
+                    plan->device->info.id);
+  red_status status = check_overlap(plan, args);
+  return status == RED_OK ? check_workspace(plan, args) : status;
+}
+
+/* Only a reduction whose result lies on a device has something to write there for n = 0. */
+static bool known_when_empty(const red_plan *plan) {
+  const red_lowered *lowered = &plan->lowered;
+  bool on_device = lowered->out_memory == RED_DEVICE && !plan->device->backend->on_host;
+  return !on_device || lowered->kind != RED_REDUCE || (lowered->empty_is_error && !lowered->has_init);
+}
+
+static red_status finish_empty(const red_lowered *lowered, void *out) {
+  if (lowered->kind == RED_STATS) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
+  if (lowered->kind != RED_REDUCE) return RED_OK;
+  red_fpenv saved = red_fpenv_enter();
+  red_status status = red_state_finish(lowered, red_state_identity(lowered), 0, out);
+  red_fpenv_leave(saved);
+  return status;
+}
+
+static red_status execute(const red_plan *plan, red_queue *queue, red_exec *exec) {
+  void *queue_state = queue != NULL ? queue->state : NULL;
+  return plan->device->backend->execute(plan->device->state, plan->state, &plan->lowered, queue_state, exec);
+}
+
+static red_status execute_stats(const red_plan *plan, red_queue *queue, red_exec *exec) {
+  red_stats_state state;
+  exec->stats = &state;
+  red_status status = execute(plan, queue, exec);
+  if (status != RED_OK) return status;
+  red_stats_result result; /* aside: out may have any alignment */
+  red_fpenv saved = red_fpenv_enter();
+  red_stats_finish(&plan->lowered, &state, plan->lowered.n, &result);
+  red_fpenv_leave(saved);
+  memcpy((char *)exec->out + exec->out_offset, &result, sizeof result);
+  return RED_OK;
+}
+
+red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, red_state *total,
+                        red_stats_state *stats) {
+  const red_lowered *lowered = &plan->lowered;
+  red_status status = check_arguments(plan, queue, args);
+  if (status != RED_OK) return status;
+  if (lowered->n == 0 && known_when_empty(plan)) return finish_empty(lowered, (char *)args->out + args->out_offset);
+  red_exec exec = {
+      .in = args->in,
+      .in_offset = args->in_offset,
+      .out = args->out,
+      .out_offset = args->out_offset,
+      .workspace = args->workspace,
+      .workspace_offset = args->workspace_offset,
+      .total = total,
+      .stats = stats,
+  };
+  if (lowered->kind == RED_STATS && lowered->in_memory == RED_HOST && stats == NULL)
+    return execute_stats(plan, queue, &exec);
+  return execute(plan, queue, &exec);
+}
+
+red_status red_plan_execute_args(red_plan *plan, red_queue *queue, const red_args *args) {
+  if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
+  if (args == NULL) return red_fail(RED_ERR_INVALID, "args is NULL");
+  if (args->size != sizeof *args)
+    return red_fail(RED_ERR_INVALID, "args.size is %zu, this library expects %zu", args->size, sizeof *args);
+  return red_plan_run(plan, queue, args, NULL, NULL);
+}
+
+red_status red_plan_execute(red_plan *plan, red_queue *queue, const void *in, void *out) {
+  if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
+  red_args args = {.size = sizeof args, .in = in, .out = out};
+  return red_plan_run(plan, queue, &args, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Plans: the lowered problem, the device that runs it and what the backend prepared. */
+#ifndef RED_CORE_PLAN_H
+#define RED_CORE_PLAN_H
+
+#include "context.h"
+
+struct red_plan {
+  red_device *device;
+  red_lowered lowered;
+  void *state; /* the backend's; NULL where executing needs no preparation */
+  uint64_t workspace;
+};
+
+/* Fill a plan that lies anywhere (the one-shot calls keep theirs on the stack), for a problem that is lowered. */
+red_status red_plan_prepare(red_context *context, const red_lowered *lowered, red_plan *plan);
+void red_plan_release(red_plan *plan);
+
+/* Check the arguments, execute, write the result. `total` and `stats` as in red_exec, for work in pieces. */
+red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, red_state *total,
+                        red_stats_state *stats);
+
+struct red_queue {
+  red_device *device;
+  void *state;
+};
+
+#endif
