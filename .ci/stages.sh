@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The stages of .ci/run, one function each. A stage fails by failing; report() adds what it ran to the sums.
+source scripts/setup.sh
+
+# report PASSED FAILED SKIPPED
+report() { echo "$*" >>"$CI_COUNTS"; }
+
+# Add the counts of the last `meson test` in a build folder; fails if a test failed or none passed.
+report_tests() {
+  local line status=0
+  line=$(scripts/count-tests "$1") || status=1
+  echo "$1: $line"
+  report $(echo "$line" | tr -dc '0-9 ')
+  scripts/count-tests --skipped "$1" | sed 's/^/SKIP: /'
+  return $status
+}
+
+# run_suites FOLDER [ARGUMENT of meson test...]: run, and count what ran.
+run_suites() {
+  local folder=$1
+  shift
+  rm -f "$folder/meson-logs/testlog.json"
+  meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || true
+  report_tests "$folder"
+}
+
+skip_stage() {
+  echo "SKIP: $1"
+  report 0 0 1
+}
+
+stage_test() {
+  local status=0
+  ./run-tests || status=1
+  report_tests build/tests || status=1
+  return $status
+}
+
+stage_example() { ./run-example; }
+
+stage_format() {
+  need 'clang-format --version' clang-format
+  install_missing
+  # red.h keeps its enums in compact rows, which clang-format does not know.
+  git ls-files '*.c' '*.h' '*.cpp' '*.hpp' '*.cu' '*.cuh' ':!include/red/red.h' |
+    xargs clang-format --dry-run --Werror
+}
+
+# The other compiler, and no warning from either.
+stage_clang() {
+  need_to_build
+  need_to_test
+  need 'clang --version' clang
+  need 'compiles clang c omp.h -fopenmp' libomp-dev
+  install_missing
+  CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
+  run_suites build/ci/clang --no-suite install
+}
+
+# AddressSanitizer and UndefinedBehaviorSanitizer over every suite.
+stage_sanitizers() {
+  need_to_build
+  need_to_test
+  install_missing
+  build build/ci/sanitizers -Dwerror=true -Dtests=enabled -Dcuda=disabled -Dbuildtype=debugoptimized \
+    -Db_sanitize=address,undefined -Db_lundef=false
+  export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+  export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
+  run_suites build/ci/sanitizers --timeout-multiplier 5
+}
+
+# ThreadSanitizer, with clang's OpenMP runtime: libgomp's barriers are unknown to it and give false reports.
+stage_threads() {
+  need_to_build
+  need_to_test
+  need 'clang --version' clang
+  need 'compiles clang c omp.h -fopenmp' libomp-dev
+  install_missing
+  CC=clang CXX=clang++ build build/ci/threads -Dtests=enabled -Domp=enabled -Dcuda=disabled -Dopencl=disabled \
+    -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
+  export TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 OMP_NUM_THREADS=4
+  run_suites build/ci/threads --timeout-multiplier 10
+}
+
+# Everything that can be left out is, with the newest Meson instead of the distribution's.
+stage_features() {
+  need_to_build
+  need_to_test
+  need 'python3 -c "import ensurepip, venv"' python3-venv
+  install_missing
+  python3 -m venv build/ci/venv
+  build/ci/venv/bin/pip install -q meson
+  PATH=$PWD/build/ci/venv/bin:$PATH
+  meson --version
+  build build/ci/features -Dwerror=true -Dtests=enabled -Domp=disabled -Dcuda=disabled -Dopencl=disabled
+  run_suites build/ci/features
+}
+
+# One library instead of two, and no command.
+stage_static() {
+  need_to_build
+  need_to_test
+  install_missing
+  local kind
+  for kind in static shared; do
+    build build/ci/$kind -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled -Dopencl=disabled
+    run_suites build/ci/$kind
+  done
+}
+
+# The CUDA backend builds without a GPU; its suites then say why they are left out.
+stage_cuda() {
+  if ! command -v nvcc >/dev/null; then
+    skip_stage 'the CUDA build: nvcc was not found'
+    return
+  fi
+  need_to_build
+  need_to_test
+  install_missing
+  build build/ci/cuda -Dwerror=true -Dtests=enabled -Dcuda=enabled -Dgpu_archs=90 -Dopencl=disabled
+  run_suites build/ci/cuda --no-suite install
+}
+
+stage_fuzz() {
+  need 'clang --version' clang
+  install_missing
+  tests/fuzz/run.sh 20
+}
+
+# The same bits on AArch64: cross-compiled, run under user-mode emulation.
+stage_aarch64() {
+  need_to_build
+  need 'aarch64-linux-gnu-gcc --version' gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  need 'qemu-aarch64 --version' qemu-user
+  install_missing
+  aarch64_check build/ci/arm64
+  cat >build/ci/arm64.ini <<END
+[properties]
+pkg_config_libdir = '$PWD/build/ci/arm64/usr/lib/aarch64-linux-gnu/pkgconfig'
+sys_root = '$PWD/build/ci/arm64'
+END
+  build build/ci/aarch64 --cross-file scripts/aarch64-linux-gnu.ini --cross-file build/ci/arm64.ini \
+    -Dtests=enabled -Dcuda=disabled -Dopencl=disabled
+  run_suites build/ci/aarch64 --timeout-multiplier 10
+}
+
+# Debian's Check for AArch64, unpacked into a folder; the machine's own package lists stay as they are.
+aarch64_check() {
+  local root=$PWD/$1
+  if [ -d "$root/usr" ]; then return; fi
+  mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial"
+  (
+    cd "$root/apt"
+    options="-o Dir::State::lists=$root/apt/lists -o Dir::Cache=$root/apt/cache -o APT::Sandbox::User=root
+      -o APT::Architecture=arm64 -o APT::Architectures=arm64"
+    apt-get -q $options update
+    apt-get -q $options download check libsubunit-dev
+    for package in *.deb; do dpkg -x "$package" "$root"; done
+  )
+  rm -f "$root"/usr/lib/aarch64-linux-gnu/*.so # only static libraries need no more of that system
+}
+
+# The README's two commands on a bare Debian 13, whose PoCL has sub-groups.
+stage_debian13() {
+  if [ "$(id -u)" != 0 ]; then
+    skip_stage 'the commands in a fresh Debian 13: only root can make one'
+    return
+  fi
+  need 'debootstrap --version' debootstrap
+  install_missing
+  scripts/fresh-root trixie ./run-example
+  scripts/fresh-root trixie ./run-tests
+}
