@@ -18,7 +18,7 @@ install_library() {
   DESTDIR=$scratch/root $MESON install -C "$BUILD" --no-rebuild --quiet
   libdir=$scratch/root$PREFIX/$LIBDIR
   # The library lies under a DESTDIR, as in a package that is being built, and nothing else is looked at.
-  export PKG_CONFIG_LIBDIR="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/root" LD_LIBRARY_PATH="$libdir"
+  export PKG_CONFIG_LIBDIR="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/root"
 }
 
 run_shared() {
