@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Error bounds of canonical float sums, from the depth of their trees. */
+#include <math.h>
+
+#include "fpenv.h"
+#include "lower.h"
+#include "status.h"
+
+static unsigned log2_up(uint64_t x) {
+  unsigned k = 0;
+  while (k < 64 && ((uint64_t)1 << k) < x) k++;
+  return k;
+}
+
+/* Additions between an element and the result: rows, lanes, tree (`sum-1`). */
+static unsigned reduce_depth(const red_lowered *lowered) {
+  uint64_t n = lowered->n, lanes = 512u / lowered->acc_bytes, chunk = red_chunk_elements(lowered);
+  uint64_t in_chunk = n < chunk ? n : chunk;
+  uint64_t rows = (in_chunk + lanes - 1) / lanes;
+  return (unsigned)(rows - 1) + log2_up(in_chunk < lanes ? in_chunk : lanes) + log2_up((n + chunk - 1) / chunk);
+}
+
+/* P(k) is a sum of at most log2 k nodes of depth at most log2 k (`scan-1`). */
+static unsigned scan_depth(uint64_t k) {
+  return 2 * log2_up(k);
+}
+
+/* A few units in the last place up: more than the handful of roundings in computing the bound itself. */
+static double round_up(double x) {
+  return x * (1 + 0x1p-48) + 0x1p-1074;
+}
+
+static double unit_roundoff(red_dtype dtype) {
+  switch (dtype) {
+  case RED_F16:
+    return 0x1p-11;
+  case RED_BF16:
+    return 0x1p-8;
+  case RED_F32:
+    return 0x1p-24;
+  default:
+    return 0x1p-53;
+  }
+}
+
+/* Half the smallest subnormal: the most that rounding to the type adds where its relative precision ends. */
+static double smallest_step(red_dtype dtype) {
+  switch (dtype) {
+  case RED_F16:
+    return 0x1p-25;
+  case RED_BF16:
+    return 0x1p-134;
+  case RED_F32:
+    return 0x1p-150;
+  default:
+    return 0;
+  }
+}
+
+static double bound_of(const red_lowered *lowered, double abs_sum) {
+  uint64_t n = lowered->n;
+  if (n == 0) return 0;
+  bool exclusive = lowered->kind == RED_EXCLUSIVE_SCAN;
+  unsigned k = lowered->kind == RED_REDUCE ? reduce_depth(lowered) : scan_depth(exclusive ? n - 1 : n);
+  if (lowered->has_init) k++;
+  double u = unit_roundoff(lowered->acc);
+  double gamma = k * u / (1 - k * u);
+  double exact_abs = round_up(abs_sum / (1 - gamma)); /* abs_sum has the same error itself */
+  double bound = round_up(gamma * exact_abs);
+  if (lowered->out_bytes < lowered->acc_bytes)
+    bound = round_up(bound + unit_roundoff(lowered->out) * (exact_abs + bound) + smallest_step(lowered->out));
+  return k == 0 && lowered->out_bytes >= lowered->acc_bytes ? 0 : bound;
+}
+
+red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound) {
+  if (bound == NULL) return red_fail(RED_ERR_INVALID, "bound is NULL");
+  red_lowered lowered;
+  red_status status = red_lower(problem, &lowered);
+  if (status != RED_OK) return status;
+  if (!lowered.canonical || lowered.family != RED_FAMILY_ADD || lowered.kind == RED_STATS)
+    return red_fail(RED_ERR_UNSUPPORTED, "problem: bounds exist for sums of floats only");
+  if (!(abs_sum >= 0)) return red_fail(RED_ERR_INVALID, "abs_sum = %g: expected a sum of absolute values", abs_sum);
+  red_fpenv saved = red_fpenv_enter();
+  double value = bound_of(&lowered, abs_sum);
+  *bound = isnan(value) ? INFINITY : value; /* Inf - Inf and the like: nothing is known */
+  red_fpenv_leave(saved);
+  return RED_OK;
+}
