@@ -224,6 +224,14 @@ RED_API red_status red_run(red_context *context, const red_problem *problem, con
 /* The answer by the slow, obvious implementation of the specification, in host memory on one thread. */
 RED_API red_status red_reference(const red_problem *problem, const void *in, void *out);
 
+/*
+ * The proven bound of |computed - exact| for a float sum (RED_REDUCE, or the last output of a scan) of n elements whose
+ * absolute values add up to `abs_sum`, itself computed as a canonical sum in the same accumulator: gamma_k abs_sum with k
+ * the depth of the tree (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2), rounded up, plus
+ * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if abs_sum overflowed.
+ */
+RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound);
+
 /* Known-answer tests on the context's devices; RED_ERR_MISMATCH if one gives other bits. Runs when a device opens. */
 RED_API red_status red_self_test(red_context *context, red_memory memory);
 
