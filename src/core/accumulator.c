@@ -89,8 +89,8 @@ uint64_t red_accumulator_count(const red_accumulator *acc) {
 
 static red_status run_piece(const red_accumulator *acc, const red_lowered *piece, const void *in, void *out,
                             red_state *total, red_stats_state *stats) {
-  red_plan plan;
-  red_status status = red_plan_prepare(acc->context, piece, &plan);
+  red_plan plan = {.lowered = *piece};
+  red_status status = red_plan_prepare(acc->context, &plan);
   if (status != RED_OK) return status;
   red_args args = {.size = sizeof args, .in = in, .out = out};
   status = red_plan_run(&plan, NULL, &args, total, stats);

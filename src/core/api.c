@@ -4,10 +4,9 @@
 
 /* A plan on the stack: where planning is free, as on the CPU, so is the call. */
 static red_status run(red_context *context, const red_problem *problem, const void *in, void *out) {
-  red_lowered lowered;
   red_plan plan;
-  red_status status = red_lower(problem, &lowered);
-  if (status == RED_OK) status = red_plan_prepare(context, &lowered, &plan);
+  red_status status = red_lower(problem, &plan.lowered);
+  if (status == RED_OK) status = red_plan_prepare(context, &plan);
   if (status != RED_OK) return status;
   red_args args = {.size = sizeof args, .in = in, .out = out};
   status = red_plan_run(&plan, NULL, &args, NULL, NULL);

@@ -7,17 +7,21 @@
 
 #include "fpenv.h"
 
-red_status red_plan_prepare(red_context *context, const red_lowered *lowered, red_plan *plan) {
+red_status red_plan_prepare(red_context *context, red_plan *plan) {
   red_status status = red_context_resolve(context, &context);
-  if (status == RED_OK) status = red_context_open_device(context, lowered->in_memory, &plan->device);
+  if (status == RED_OK) status = red_context_open_device(context, plan->lowered.in_memory, &plan->device);
   if (status != RED_OK) return status;
-  const red_backend *backend = plan->device->backend;
-  if (backend->supports != NULL) status = backend->supports(plan->device->state, lowered);
-  if (status != RED_OK) return status;
-  plan->lowered = *lowered;
+  return red_plan_prepare_on(plan->device, plan);
+}
+
+red_status red_plan_prepare_on(red_device *device, red_plan *plan) {
+  const red_backend *backend = device->backend;
+  plan->device = device;
   plan->state = NULL;
   plan->workspace = 0;
-  return backend->plan != NULL ? backend->plan(plan->device->state, lowered, &plan->state, &plan->workspace) : RED_OK;
+  red_status status = backend->supports != NULL ? backend->supports(device->state, &plan->lowered) : RED_OK;
+  if (status != RED_OK || backend->plan == NULL) return status;
+  return backend->plan(device->state, &plan->lowered, &plan->state, &plan->workspace);
 }
 
 void red_plan_release(red_plan *plan) {
@@ -26,12 +30,10 @@ void red_plan_release(red_plan *plan) {
 
 red_status red_plan_create(red_context *context, const red_problem *problem, red_plan **plan) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
-  red_lowered lowered;
-  red_status status = red_lower(problem, &lowered);
-  if (status != RED_OK) return status;
   red_plan *made = calloc(1, sizeof *made);
   if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a plan");
-  status = red_plan_prepare(context, &lowered, made);
+  red_status status = red_lower(problem, &made->lowered);
+  if (status == RED_OK) status = red_plan_prepare(context, made);
   if (status != RED_OK) {
     free(made);
     return status;

@@ -12,8 +12,10 @@ struct red_plan {
   uint64_t workspace;
 };
 
-/* Fill a plan that lies anywhere (the one-shot calls keep theirs on the stack), for a problem that is lowered. */
-red_status red_plan_prepare(red_context *context, const red_lowered *lowered, red_plan *plan);
+/* Prepare a plan that lies anywhere (the one-shot calls keep theirs on the stack) and whose `lowered` is filled. */
+red_status red_plan_prepare(red_context *context, red_plan *plan);
+/* The same on a given device. */
+red_status red_plan_prepare_on(red_device *device, red_plan *plan);
 void red_plan_release(red_plan *plan);
 
 /* Check the arguments, execute, write the result. `total` and `stats` as in red_exec, for work in pieces. */
