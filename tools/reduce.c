@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* redtool reduce: one value from a file. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "format.h"
+#include "report.h"
+#include "task.h"
+
+static void print_json(const struct task *task, const red_scalar *value) {
+  const red_problem *p = &task->problem;
+  char text[VALUE_TEXT_BYTES], bits[VALUE_TEXT_BYTES];
+  printf("{\"op\": \"%s\", \"n\": %" PRIu64 ", \"in\": \"%s\", \"acc\": \"%s\", \"out\": \"%s\", ", red_op_name(p->op),
+         red_accumulator_count(task->accumulator), red_dtype_name(p->in), red_dtype_name(p->acc),
+         red_dtype_name(p->out));
+  printf("\"value\": %s, \"bits\": \"%s\", \"device\": ", format_json(p->out, value, text),
+         format_hex(p->out, value, bits));
+  print_json_string(stdout, task->device.id);
+  printf("}\n");
+}
+
+static int print_result(const struct task *task, const options *chosen) {
+  red_scalar value = {0};
+  char text[VALUE_TEXT_BYTES];
+  const red_status status = red_accumulator_result(task->accumulator, &value);
+  if (status) return library_error(status);
+  if (chosen->json)
+    print_json(task, &value);
+  else if (chosen->hex)
+    puts(format_hex(task->problem.out, &value, text));
+  else
+    puts(format_value(task->problem.out, &value, text));
+  return EXIT_OK;
+}
+
+static int run_reduce(const options *chosen) {
+  struct task task;
+  int code = task_open(&task, chosen, RED_REDUCE);
+  if (!code) code = task_consume(&task);
+  if (!code) code = print_result(&task, chosen);
+  task_close(&task);
+  return code;
+}
+
+const struct verb verb_reduce = {
+    .name = "reduce",
+    .synopsis = "--op OP [OPTION]... FILE",
+    .summary = "Combine all elements of FILE into one value.",
+    .details =
+        "Prints exactly one line: the value with as many digits as read back to the same bits, or the index for\n"
+        "argmin and argmax. Elements count in memory order, whatever the shape. --json prints an object with\n"
+        "op, n, in, acc, out, value, bits and device; nan, inf and -inf are strings there.\n",
+    .examples = "  redtool reduce --op sum data.npy\n"
+                "  redtool reduce --op sum --acc f64 --out-dtype f64 --hex data.npy\n"
+                "  zcat data.f32.gz | redtool reduce --op max --dtype f32 -\n",
+    .accepts = OPTION_BIT(OP) | OPTION_BIT(INIT) | OPTION_BIT(DTYPE) | OPTION_BIT(ACC) | OPTION_BIT(OUT_DTYPE) |
+               OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(HEX) | OPTION_BIT(JSON),
+    .requires = OPTION_BIT(OP),
+    .takes_file = true,
+    .run = run_reduce,
+};

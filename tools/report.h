@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Exit status, messages on standard error, and the end of standard output. */
+#ifndef REDTOOL_REPORT_H
+#define REDTOOL_REPORT_H
+
+#include <red/red.h>
+
+enum {
+  EXIT_OK = 0,
+  EXIT_MISMATCH = 1, /* verify: a result differs */
+  EXIT_USAGE = 2,    /* the command line */
+  EXIT_IO = 3,       /* a file: missing, malformed, full, broken pipe */
+  EXIT_LIBRARY = 4   /* the library: impossible combination, empty input, no device, out of memory */
+};
+
+/* "redtool: ..." and a newline on standard error. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Complain, and give EXIT_USAGE or EXIT_IO to return. */
+int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int io_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Complain with the library's sentence. */
+int library_error(red_status status);
+
+/* Flush and close standard output; an error that printf left behind (full disk, broken pipe) becomes EXIT_IO. */
+int close_stdout(void);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "routes.h"
+
+int is_scan(const red_problem *problem) {
+  return problem->kind == RED_INCLUSIVE_SCAN || problem->kind == RED_EXCLUSIVE_SCAN;
+}
+
+size_t output_bytes(const red_problem *problem) {
+  red_problem resolved = *problem;
+  if (problem->kind == RED_STATS) return sizeof(red_stats_result);
+  if (red_problem_resolve(&resolved) != RED_OK) return 0;
+  return red_dtype_bytes(resolved.out) * (is_scan(problem) ? problem->n : 1);
+}
+
+red_status route_whole(red_context *context, const red_problem *problem, const void *in, void *out) {
+  return red_run(context, problem, in, out);
+}
+
+/* ---- pieces ---- */
+
+static red_status feed(red_accumulator *accumulator, const red_problem *problem, const void *in, void *out) {
+  static const uint64_t lengths[] = {1, 4096, 3, 1000, 64, 8192, 5, 2047, 129, 16384};
+  enum {
+    LENGTHS = sizeof lengths / sizeof *lengths
+  };
+  const size_t in_width = red_dtype_bytes(problem->in);
+  const size_t out_width = is_scan(problem) && problem->n ? output_bytes(problem) / problem->n : 0;
+  red_status status = RED_OK;
+  for (uint64_t done = 0, turn = problem->n; done < problem->n && !status; turn++) {
+    const uint64_t left = problem->n - done, wish = lengths[turn % LENGTHS];
+    const uint64_t length = wish < left ? wish : left;
+    const char *from = (const char *)in + done * in_width;
+    if (is_scan(problem))
+      status = red_accumulator_scan(accumulator, from, length, (char *)out + done * out_width);
+    else
+      status = red_accumulator_add(accumulator, from, length);
+    done += length;
+  }
+  return status;
+}
+
+red_status route_pieces(red_context *context, const red_problem *problem, const void *in, void *out) {
+  red_accumulator *accumulator = NULL;
+  red_status status = red_accumulator_create(context, problem, &accumulator);
+  if (!status) status = feed(accumulator, problem, in, out);
+  if (!status && !is_scan(problem)) status = red_accumulator_result(accumulator, out);
+  red_accumulator_destroy(accumulator);
+  return status;
+}
+
+/* ---- device memory ---- */
+
+enum {
+  ODD_ELEMENTS = 5
+}; /* the arrays begin here, so that they are aligned to one element only */
+
+static red_status execute(red_context *context, const red_problem *problem, const red_args *args) {
+  red_plan *plan = NULL;
+  red_status status = red_plan_create(context, problem, &plan);
+  if (!status) status = red_plan_execute_args(plan, NULL, args);
+  red_plan_destroy(plan);
+  return status;
+}
+
+static red_status run_on_device(red_context *context, red_problem *problem, red_args *args, void *out) {
+  const size_t bytes = output_bytes(problem);
+  void *device_out = NULL;
+  problem->in_memory = RED_DEVICE;
+  if (!is_scan(problem)) {
+    args->out = out;
+    return execute(context, problem, args);
+  }
+  problem->out_memory = RED_DEVICE;
+  args->out_offset = ODD_ELEMENTS * (problem->n ? bytes / problem->n : 1);
+  red_status status = red_alloc(context, bytes + args->out_offset + 1, &device_out);
+  if (status) return status;
+  args->out = device_out;
+  status = execute(context, problem, args);
+  if (!status && bytes) status = red_download(context, NULL, out, device_out, args->out_offset, bytes);
+  red_free(context, device_out);
+  return status;
+}
+
+red_status route_device(red_context *context, const red_problem *problem, const void *in, void *out) {
+  red_problem on_device = *problem;
+  const size_t width = red_dtype_bytes(problem->in), bytes = problem->n * width;
+  red_args args = {.size = sizeof args, .in_offset = ODD_ELEMENTS * width};
+  void *device_in = NULL;
+  red_status status = red_alloc(context, args.in_offset + bytes + 1, &device_in);
+  if (status) return status;
+  args.in = device_in;
+  if (bytes) status = red_upload(context, NULL, device_in, args.in_offset, in, bytes);
+  if (!status) status = run_on_device(context, &on_device, &args, out);
+  red_free(context, device_in);
+  return status;
+}

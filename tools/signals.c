@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "signals.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum {
+  ENDING = sizeof ending / sizeof *ending
+};
+
+static const char *volatile temporary;
+static volatile uintptr_t map_begin, map_end;
+static char map_message[512];
+static volatile size_t map_message_bytes;
+
+/* Only async-signal-safe functions below; the handler may run on a worker thread of the library. */
+
+static void unlink_temporary(void) {
+  const char *path = temporary;
+  if (path) unlink(path);
+}
+
+static void on_ending(int signal_number) {
+  unlink_temporary();
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+static void on_bus_error(int signal_number, siginfo_t *information, void *unused) {
+  (void)unused;
+  const uintptr_t address = (uintptr_t)information->si_addr;
+  unlink_temporary();
+  if (address >= map_begin && address < map_end) {
+    if (write(STDERR_FILENO, map_message, map_message_bytes) < 0) _exit(EXIT_IO);
+    _exit(EXIT_IO);
+  }
+  signal(signal_number, SIG_DFL); /* returning repeats the access, which then ends the process */
+}
+
+static void install_unless_ignored(int signal_number, const struct sigaction *action) {
+  struct sigaction old;
+  if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler == SIG_IGN) return; /* nohup */
+  sigaction(signal_number, action, NULL);
+}
+
+void signals_install(void) {
+  struct sigaction end = {.sa_handler = on_ending};
+  sigemptyset(&end.sa_mask);
+  end.sa_flags = SA_NODEFER;
+  for (int i = 0; i < ENDING; i++) install_unless_ignored(ending[i], &end);
+  struct sigaction bus = {.sa_sigaction = on_bus_error};
+  sigemptyset(&bus.sa_mask);
+  bus.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &bus, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+static void mask(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int i = 0; i < ENDING; i++) sigaddset(&set, ending[i]);
+  sigprocmask(how, &set, NULL);
+}
+
+void signals_hold(void) {
+  mask(SIG_BLOCK);
+}
+void signals_release(void) {
+  mask(SIG_UNBLOCK);
+}
+
+void signals_set_temporary(const char *path) {
+  temporary = path;
+}
+
+void signals_set_mapping(const char *name, const void *address, size_t bytes) {
+  map_begin = map_end = 0;
+  if (!address) return;
+  const int length = snprintf(map_message, sizeof map_message,
+                              "redtool: %.400s: the file shrank while it was read, or could not be read\n", name);
+  map_message_bytes = (size_t)length;
+  map_begin = (uintptr_t)address;
+  map_end = map_begin + bytes;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "task.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "progress.h"
+#include "report.h"
+
+static const char *kind_name(red_kind kind) {
+  return kind == RED_REDUCE ? "reduce" : kind == RED_INCLUSIVE_SCAN ? "scan" : "exscan";
+}
+
+/* The library reads the initial value, as the last field of a problem string, in the accumulator's dtype. */
+static int read_init(const char *text, red_problem *problem) {
+  char string[256];
+  const int length =
+      snprintf(string, sizeof string, "%s:%s:%s/%s/%s:0:init=%s", kind_name(problem->kind), red_op_name(problem->op),
+               red_dtype_name(problem->in), red_dtype_name(problem->acc), red_dtype_name(problem->out), text);
+  red_problem parsed = RED_PROBLEM_INIT(problem->kind, problem->op, problem->in, 0);
+  if (length >= (int)sizeof string || strchr(text, ':') || red_problem_parse(string, &parsed) != RED_OK)
+    return usage_error("--init is '%s', which is not a value of %s", text, red_dtype_name(problem->acc));
+  problem->has_init = 1;
+  problem->init = parsed.init;
+  return EXIT_OK;
+}
+
+static int make_problem(struct task *task, const options *chosen, red_kind kind) {
+  const red_op op = kind == RED_STATS ? RED_SUM : chosen->op;
+  const uint64_t n = task->input.n == INPUT_UNKNOWN ? 0 : task->input.n;
+  task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, n);
+  task->problem.acc = chosen->acc;
+  task->problem.out = chosen->out_dtype;
+  const red_status status = red_problem_resolve(&task->problem);
+  if (status) return library_error(status);
+  return chosen->init ? read_init(chosen->init, &task->problem) : EXIT_OK;
+}
+
+static int make_context(struct task *task, const options *chosen) {
+  red_context_options wish = {.size = sizeof wish, .backend = chosen->backend, .threads = chosen->threads};
+  red_status status = red_context_create(&wish, &task->context);
+  task->device.size = sizeof task->device;
+  if (!status) status = red_context_device(task->context, RED_HOST, &task->device);
+  if (!status) status = red_accumulator_create(task->context, &task->problem, &task->accumulator);
+  return status ? library_error(status) : EXIT_OK;
+}
+
+int task_open(struct task *task, const options *chosen, red_kind kind) {
+  memset(task, 0, sizeof *task);
+  int code = input_open(&task->input, chosen->operand, chosen->dtype);
+  if (!code) code = make_problem(task, chosen, kind);
+  if (!code) code = make_context(task, chosen);
+  const uint64_t n = task->input.n;
+  progress_begin(n == INPUT_UNKNOWN ? PROGRESS_UNKNOWN : n * task->input.width);
+  return code;
+}
+
+void task_close(struct task *task) {
+  progress_clear();
+  red_accumulator_destroy(task->accumulator);
+  red_context_destroy(task->context);
+  input_close(&task->input);
+}
+
+int task_next(struct task *task, uint64_t most, const void **piece, uint64_t *count) {
+  progress_update(task->input.done * task->input.width);
+  return input_next(&task->input, most, piece, count);
+}
+
+int task_consume(struct task *task) {
+  for (;;) {
+    const void *piece;
+    uint64_t count;
+    const int code = task_next(task, INPUT_MOST, &piece, &count);
+    if (code || count == 0) return code;
+    const red_status status = red_accumulator_add(task->accumulator, piece, count);
+    if (status) return library_error(status);
+  }
+}
