@@ -168,24 +168,36 @@ red_state red_state_from_acc(const red_lowered *lowered, const red_scalar *value
   return state;
 }
 
+static void store_half(uint16_t bits, void *to) {
+  memcpy(to, &bits, sizeof bits);
+}
+
+static void store_f32(float value, void *to) {
+  value = red_canonical_f32(value);
+  memcpy(to, &value, sizeof value);
+}
+
+static void store_f64(double value, void *to) {
+  value = red_canonical_f64(value);
+  memcpy(to, &value, sizeof value);
+}
+
 /* One rounding from the exact double; f64 -> f32 is the machine's own. */
 static void store_float(red_dtype out, double value, void *to) {
-  red_scalar scalar;
   switch (out) {
   case RED_F16:
-    scalar.f16 = red_f64_to_f16(value);
+    store_half(red_f64_to_f16(value), to);
     break;
   case RED_BF16:
-    scalar.bf16 = red_f64_to_bf16(value);
+    store_half(red_f64_to_bf16(value), to);
     break;
   case RED_F32:
-    scalar.f32 = red_canonical_f32((float)value);
+    store_f32((float)value, to);
     break;
   default:
-    scalar.f64 = red_canonical_f64(value);
+    store_f64(value, to);
     break;
   }
-  memcpy(to, &scalar, red_dtype_bytes(out));
 }
 
 void red_state_store(const red_lowered *lowered, red_state state, uint64_t count, void *out) {
