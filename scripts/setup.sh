@@ -7,7 +7,13 @@ missing=
 need() {
   probe=$1
   shift
-  eval "$probe" >/dev/null 2>&1 || missing="$missing $*"
+  if eval "$probe" >/dev/null 2>&1; then return; fi
+  for package in "$@"; do
+    case "$missing " in
+    *" $package "*) ;;
+    *) missing="$missing $package" ;;
+    esac
+  done
 }
 
 # compiles COMPILER LANGUAGE HEADER [FLAG...]
