@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Full disks, broken pipes, signals and files that shrink: one sentence, an exit status, no half file."""
+import os
+import resource
+import signal
+import subprocess
+import time
+
+from harness import IO, OK, USAGE, ToolTest, main, npy, raw
+
+
+class FullDisk(ToolTest):
+    def test_standard_output(self):
+        path = self.file("x.npy", npy("i32", [3, -1, 4]))
+        with open("/dev/full", "wb") as full:
+            for arguments in (("reduce", "--op", "sum", path), ("stats", path), ("stats", "--json", path), ("info",),
+                              ("scan", "--op", "sum", path, "-o", "-"), ("--help",)):
+                with self.subTest(arguments=arguments):
+                    self.fails(IO, *arguments, stdout=full, says=("standard output", "No space left"))
+
+    def test_device(self):
+        path = self.file("x.npy", npy("i32", [3, -1, 4]))
+        self.fails(IO, "scan", "--op", "sum", path, "-o", "/dev/full", says=("/dev/full", "No space left"))
+
+    def test_file_size_limit(self):
+        path = self.file("x.raw", bytes(1 << 20))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        self.fails(IO, "scan", "--op", "sum", "--dtype", "u8", path, "-o", self.path("y.npy"), preexec_fn=limit,
+                   says="File too large")
+        self.only_files("x.raw")
+
+    def test_file_system(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("a small file system cannot be mounted: " + mounted.stderr.decode().strip())
+        try:
+            path = self.file("x.raw", bytes(1 << 20))
+            self.fails(IO, "scan", "--op", "max", "--dtype", "u8", path, "-o", disk / "y.npy", says="No space left")
+            self.assertEqual(list(disk.iterdir()), [])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+    def test_closed_standard_output(self):
+        path = self.file("x.npy", npy("i32", [3, -1, 4]))
+        self.fails(IO, "reduce", "--op", "sum", path, preexec_fn=lambda: os.close(1), says="standard output")
+
+
+class BrokenPipe(ToolTest):
+    def broken(self, *arguments):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            self.fails(IO, *arguments, stdout=writer, says=("standard output", "Broken pipe"))
+        finally:
+            os.close(writer)
+
+    def test_result(self):
+        path = self.file("x.npy", npy("i32", [3, -1, 4]))
+        self.broken("reduce", "--op", "sum", path)
+        self.broken("stats", path)
+        self.broken("scan", "--op", "sum", path, "-o", "-")
+
+    def test_reader_that_stops(self):
+        path = self.sparse("x.raw", 1 << 23)
+        with self.start("scan", "--op", "sum", "--dtype", "u8", path, "-o", "-") as process:
+            process.stdout.read(1000)
+            process.stdout.close()
+            err = process.stderr.read().decode()
+            self.assertEqual((process.wait(), err), (IO, "redtool: standard output: Broken pipe\n"))
+
+    def test_fifo(self):
+        path, fifo = self.sparse("x.raw", 1 << 23), self.path("fifo")
+        os.mkfifo(fifo)
+        with self.start("scan", "--op", "sum", "--dtype", "u8", path, "-o", fifo) as process:
+            with open(fifo, "rb") as reader:
+                reader.read(1000)
+            err = process.stderr.read().decode()
+            self.assertEqual((process.wait(), err), (IO, f"redtool: {fifo}: Broken pipe\n"))
+
+
+class Signals(ToolTest):
+    def start_scan(self, *options, **keywords):
+        """A scan of a pipe that has begun its output and waits for more input."""
+        process = self.start("scan", "--op", "sum", "--dtype", "u8", "-", "-o", self.path("y.npy"), *options,
+                             stdin=subprocess.PIPE, **keywords)
+        self.addCleanup(process.communicate)
+        process.stdin.write(bytes(5000))
+        process.stdin.flush()
+        while not any(entry.name.startswith(".y.npy.") for entry in self.folder.iterdir()):
+            self.assertIsNone(process.poll(), "ended early")
+        return process
+
+    def test_ending_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(signal=number.name):
+                process = self.start_scan()
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=60), -number)
+                self.only_files()
+
+    def test_existing_file_survives(self):
+        self.file("y.npy", b"precious")
+        process = self.start_scan("--force")
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+        self.assertEqual((self.folder / "y.npy").read_bytes(), b"precious")
+        self.only_files("y.npy")
+
+    def test_ignored_hangup(self):
+        process = self.start_scan(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        process.communicate()
+        self.assertEqual(process.returncode, OK)
+        self.only_files("y.npy")
+
+
+class Shrinking(ToolTest):
+    PIECE = 1 << 22  # of scan, in elements
+
+    def shrink(self, size, new_size):
+        """Truncate the input while the tool waits for the reader of its output; it must see that."""
+        path, fifo = self.sparse("x.raw", size), self.path("fifo")
+        os.mkfifo(fifo)
+        with self.start("scan", "--op", "max", "--dtype", "u8", path, "-o", fifo) as process:
+            with open(fifo, "rb") as reader:
+                self.assertEqual(reader.read(1000), bytes(1000))
+                os.truncate(path, new_size)
+                while reader.read(1 << 20):
+                    pass
+            err = process.stderr.read().decode()
+            self.assertEqual(process.wait(), IO)
+        self.assertRegex(err, rf"\Aredtool: {path}: the file shrank while it was read[^\n]*\n\Z")
+        os.unlink(fifo)
+
+    def test_pages_vanish(self):
+        self.shrink(4 * self.PIECE, 4096)
+
+    def test_everything_vanishes(self):
+        self.shrink(4 * self.PIECE, 0)
+
+    def test_part_of_the_last_page_vanishes(self):
+        self.shrink(4 * self.PIECE, 4 * self.PIECE - 100)
+
+    def test_temporary_file_is_removed(self):
+        path, output = self.sparse("x.raw", 64 * self.PIECE), self.path("y.raw")
+        with self.start("scan", "--op", "max", "--dtype", "u8", "--threads", "1", path, "-o", output) as process:
+            while not any(entry.name.startswith(".y.raw.") for entry in self.folder.iterdir()):
+                self.assertIsNone(process.poll(), "ended early")
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+            os.truncate(path, 0)
+            process.send_signal(signal.SIGCONT)
+            err = process.stderr.read().decode()
+            self.assertEqual(process.wait(timeout=60), IO)
+        self.assertRegex(err, rf"\Aredtool: {path}: the file shrank while it was read[^\n]*\n\Z")
+        self.only_files("x.raw")
+
+    def test_reduction(self):
+        path = self.sparse("x.raw", 1 << 33)
+        with self.start("reduce", "--op", "sum", "--dtype", "f32", "--threads", "1", path) as process:
+            # Wait until it is mapped; 8 GiB are not read in the meantime.
+            while path not in open(f"/proc/{process.pid}/maps").read():
+                self.assertIsNone(process.poll(), "ended early")
+            os.truncate(path, 4096)
+            out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (IO, b""))
+        self.assertRegex(err.decode(), rf"\Aredtool: {path}: the file shrank while it was read[^\n]*\n\Z")
+
+
+class Input(ToolTest):
+    def test_unreadable(self):
+        self.fails(IO, "reduce", "--op", "sum", "--dtype", "u8", "/proc/self/mem", says="/proc/self/mem")
+        with open(self.path("out"), "wb") as write_only:
+            self.fails(IO, "reduce", "--op", "sum", "--dtype", "u8", "-", stdin=None, preexec_fn=lambda: os.dup2(write_only.fileno(), 0),
+                       says=("standard input", "Bad file descriptor"))
+
+    def test_no_rights(self):
+        if os.geteuid() == 0:
+            self.skipTest("the superuser may read everything")
+        path = self.file("x.npy", npy("i32", [1]))
+        os.chmod(path, 0)
+        self.fails(IO, "reduce", "--op", "sum", path, says="Permission denied")
+
+
+if __name__ == "__main__":
+    main()
