@@ -239,7 +239,7 @@ static bool read_byte_order(const char *descr, npy_header *parsed, char *reason)
 }
 
 static bool settle_dtype(const char *descr, red_dtype wanted, npy_header *parsed, char *reason) {
-  if (strlen(descr) < 3 || !strchr("<>=|", descr[0])) return refuse(reason, "the array's dtype '%s' is unknown", descr);
+  if (strlen(descr) < 2 || !strchr("<>=|", descr[0])) return refuse(reason, "the array's dtype '%s' is unknown", descr);
   parsed->dtype = RED_DTYPE_DEFAULT;
   for (int i = 0; i < CODES; i++)
     if (strcmp(descr + 1, codes[i].code) == 0) parsed->dtype = codes[i].dtype;

@@ -13,22 +13,21 @@ static unsigned least(unsigned a, unsigned b, unsigned c) {
   return m < c ? m : c;
 }
 
-/* Levenshtein's distance, one row at a time. */
+/* The optimal string alignment distance: insertions, deletions, replacements, swapped neighbours. */
 static unsigned distance(const char *a, const char *b) {
   const size_t na = strlen(a), nb = strlen(b);
-  unsigned row[LONGEST_WORD + 1];
+  unsigned d[LONGEST_WORD + 1][LONGEST_WORD + 1];
   if (na > LONGEST_WORD || nb > LONGEST_WORD) return LONGEST_WORD;
-  for (unsigned j = 0; j <= nb; j++) row[j] = j;
-  for (unsigned i = 1; i <= na; i++) {
-    unsigned diagonal = row[0];
-    row[0] = i;
+  for (unsigned i = 0; i <= na; i++) d[i][0] = i;
+  for (unsigned j = 0; j <= nb; j++) d[0][j] = j;
+  for (size_t i = 1; i <= na; i++) {
     for (size_t j = 1; j <= nb; j++) {
-      const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = least(row[j] + 1, row[j - 1] + 1, replaced);
+      d[i][j] = least(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+      const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped && d[i - 2][j - 2] + 1 < d[i][j]) d[i][j] = d[i - 2][j - 2] + 1;
     }
   }
-  return row[nb];
+  return d[na][nb];
 }
 
 void suggest_begin(suggestion *nearest, const char *typed) {

@@ -27,8 +27,7 @@ static int read_init(const char *text, red_problem *problem) {
 
 static int make_problem(struct task *task, const options *chosen, red_kind kind) {
   const red_op op = kind == RED_STATS ? RED_SUM : chosen->op;
-  const uint64_t n = task->input.n == INPUT_UNKNOWN ? 0 : task->input.n;
-  task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, n);
+  task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, 0); /* pieces have no n */
   task->problem.acc = chosen->acc;
   task->problem.out = chosen->out_dtype;
   const red_status status = red_problem_resolve(&task->problem);

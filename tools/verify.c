@@ -14,7 +14,7 @@
 enum {
   RANDOM_SUBJECTS = 4,
   MOST_SUBJECTS = 32,
-  CELL_BYTES = 48
+  CELL_BYTES = 64
 };
 
 /* Rows of the table: the vector files, then random problems of these kinds. */

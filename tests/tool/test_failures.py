@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Full disks, broken pipes, signals and files that shrink: one sentence, an exit status, no half file."""
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -163,7 +164,8 @@ class Shrinking(ToolTest):
         path = self.sparse("x.raw", 1 << 33)
         with self.start("reduce", "--op", "sum", "--dtype", "f32", "--threads", "1", path) as process:
             # Wait until it is mapped; 8 GiB are not read in the meantime.
-            while path not in open(f"/proc/{process.pid}/maps").read():
+            maps = pathlib.Path(f"/proc/{process.pid}/maps")
+            while path not in maps.read_text():
                 self.assertIsNone(process.poll(), "ended early")
             os.truncate(path, 4096)
             out, err = process.communicate(timeout=60)
