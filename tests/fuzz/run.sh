@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# run.sh [SECONDS [TARGET...]]: build each fuzz target with clang and its sanitizers, and run it for so long (10 s).
+# A crash fails the script and leaves the input in the folder it names.
+set -e
+cd "$(dirname "$0")/../.."
+seconds=${1:-10}
+[ $# -gt 0 ] && shift
+targets=${*:-problem npy}
+build=${FUZZ_BUILD:-build/fuzz}
+clang=${CLANG:-clang}
+flags='-std=c11 -g -O1 -fno-omit-frame-pointer -ffp-contract=off -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
+  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I include -I src/core -I tools'
+# What reads problem strings and names dtypes; neither target needs a backend.
+core='src/core/problem.c src/core/lower.c src/core/status.c'
+
+sources() {
+  case $1 in
+  problem) echo "$core" ;;
+  npy) echo "tools/npy.c $core" ;;
+  *) echo "run.sh: no target $1" >&2; exit 2 ;;
+  esac
+}
+
+# Seeds: strings of every shape, and a small data set.
+seed() {
+  mkdir -p "$2"
+  case $1 in
+  problem)
+    sed -n 's/^[^#|]*| \([^|]*\) |.*/\1/p' tests/vectors/sum.txt tests/vectors/scan_any_order.txt |
+      awk 'NR % 25 == 1' | while read -r text; do printf %s "$text" >"$2/$(echo "$text" | tr -c 'a-z0-9\n' _)"; done ;;
+  npy)
+    for file in examples/data/*.npy; do
+      [ -f "$file" ] && { printf '\000'; head -c 512 "$file"; } >"$2/$(basename "$file")"
+    done ;;
+  esac
+}
+
+for target in $targets; do
+  folder=$build/$target
+  mkdir -p "$folder/found"
+  seed "$target" "$folder/corpus"
+  # shellcheck disable=SC2046,SC2086
+  $clang $flags tests/fuzz/fuzz_$target.c $(sources "$target") -lm -o "$folder/fuzz"
+  echo "fuzz $target: $seconds s"
+  "$folder/fuzz" -max_total_time="$seconds" -max_len=1024 -timeout=10 -verbosity=0 -print_final_stats=1 \
+    -artifact_prefix="$folder/found/" "$folder/corpus"
+done

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bad calls: the status, a sentence that names the argument, and outputs left alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+static red_context *context;
+static float elements[100];
+
+static const red_problem good = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 100);
+
+/* The last call failed with this status and a sentence that has this word in it. */
+static void expect(red_status got, red_status want, const char *word) {
+  ck_assert_msg(got == want, "status %d (%s), expected %d (%s)", got, red_last_error(), want, red_strerror(want));
+  ck_assert_msg(strstr(red_last_error(), word) != NULL, "'%s' is not in '%s'", word, red_last_error());
+}
+
+/* ---- Statuses and names ---- */
+
+START_TEST(statuses_have_texts) {
+#define CHECK(name, value, text)                                                                                       \
+  ck_assert_int_eq(RED_##name, value);                                                                                 \
+  ck_assert_str_eq(red_strerror(RED_##name), text);
+  RED_STATUS_LIST(CHECK)
+#undef CHECK
+  ck_assert_ptr_nonnull(red_strerror((red_status)1234));
+  ck_assert_ptr_nonnull(red_strerror((red_status)-1));
+  ck_assert_ptr_nonnull(red_last_error());
+}
+END_TEST
+
+START_TEST(version) {
+  ck_assert_int_eq(red_version(), RED_VERSION_NUMBER);
+}
+END_TEST
+
+START_TEST(names) {
+  static const char *const dtypes[RED_DTYPE_COUNT] = {NULL,  "i8",  "i16", "i32",  "i64", "u8", "u16",
+                                                      "u32", "u64", "f16", "bf16", "f32", "f64"};
+  static const size_t sizes[RED_DTYPE_COUNT] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+  static const char *const ops[RED_OP_COUNT] = {NULL,     "sum",    "prod",   "min",       "max",          "minnum",
+                                                "maxnum", "argmin", "argmax", "argminnum", "argmaxnum",    "band",
+                                                "bor",    "bxor",   "all",    "any",       "count_nonzero"};
+  for (unsigned i = 1; i < RED_DTYPE_COUNT; i++) {
+    ck_assert_str_eq(red_dtype_name((red_dtype)i), dtypes[i]);
+    ck_assert_uint_eq(red_dtype_bytes((red_dtype)i), sizes[i]);
+    ck_assert_int_eq(red_dtype_from_name(dtypes[i]), (red_dtype)i);
+  }
+  for (unsigned i = 1; i < RED_OP_COUNT; i++) {
+    ck_assert_str_eq(red_op_name((red_op)i), ops[i]);
+    ck_assert_int_eq(red_op_from_name(ops[i]), (red_op)i);
+  }
+}
+END_TEST
+
+START_TEST(unknown_names) {
+  static const int values[] = {0, RED_DTYPE_COUNT, RED_OP_COUNT, 1000, -1};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    if (values[i] != RED_OP_COUNT) ck_assert_ptr_null(red_dtype_name((red_dtype)values[i]));
+    if (values[i] != RED_OP_COUNT) ck_assert_uint_eq(red_dtype_bytes((red_dtype)values[i]), 0);
+    if (values[i] != RED_DTYPE_COUNT) ck_assert_ptr_null(red_op_name((red_op)values[i]));
+  }
+  static const char *const bad[] = {"", "f3", "f322", "F32", "summ", "default", " sum"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    ck_assert_int_eq(red_dtype_from_name(bad[i]), RED_DTYPE_DEFAULT);
+    ck_assert_int_eq(red_op_from_name(bad[i]), 0);
+  }
+  ck_assert_int_eq(red_dtype_from_name(NULL), RED_DTYPE_DEFAULT);
+  ck_assert_int_eq(red_op_from_name(NULL), 0);
+}
+END_TEST
+
+/* ---- Problems ---- */
+
+START_TEST(problems) {
+  uint64_t result = 7;
+  red_problem p = good;
+  expect(red_run(context, NULL, elements, &result), RED_ERR_INVALID, "problem");
+  p.size = 3;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "size");
+  p = good;
+  p.kind = (red_kind)0;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "kind");
+  p.kind = (red_kind)77;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "kind");
+  p = good;
+  p.op = (red_op)0;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "op");
+  p.op = RED_OP_COUNT;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "op");
+  p = good;
+  p.in = RED_DTYPE_DEFAULT;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "dtype");
+  p.in = (red_dtype)-5;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "dtype");
+  p = good;
+  p.acc = (red_dtype)99;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "acc");
+  p = good;
+  p.out = (red_dtype)99;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "out");
+  p = good;
+  p.in_memory = (red_memory)9;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "in_memory");
+  p = good;
+  p.out_memory = (red_memory)9;
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "out_memory");
+  ck_assert_uint_eq(result, 7);
+}
+END_TEST
+
+/* Each refused combination, and the words that its sentence must have. */
+START_TEST(impossible_combinations) {
+  static const struct {
+    red_kind kind;
+    red_op op;
+    red_dtype in, acc, out;
+    const char *words[2];
+  } rows[] = {
+      {RED_REDUCE, RED_BAND, RED_F32, 0, 0, {"band", "f32"}},
+      {RED_REDUCE, RED_BXOR, RED_BF16, 0, 0, {"bxor", "bf16"}},
+      {RED_REDUCE, RED_ARGMINNUM, RED_I32, 0, 0, {"argminnum", "i32"}},
+      {RED_REDUCE, RED_ARGMAXNUM, RED_U8, 0, 0, {"argmaxnum", "u8"}},
+      {RED_REDUCE, RED_SUM, RED_F64, RED_F32, 0, {"acc", "f32"}},
+      {RED_REDUCE, RED_SUM, RED_F16, RED_F16, 0, {"acc", "f16"}},
+      {RED_REDUCE, RED_SUM, RED_F32, RED_I64, 0, {"acc", "i64"}},
+      {RED_REDUCE, RED_SUM, RED_I32, RED_F64, 0, {"acc", "f64"}},
+      {RED_REDUCE, RED_SUM, RED_I32, RED_I16, 0, {"acc", "i16"}},
+      {RED_REDUCE, RED_SUM, RED_F32, 0, RED_I32, {"out", "i32"}},
+      {RED_REDUCE, RED_SUM, RED_I32, 0, RED_F64, {"out", "f64"}},
+      {RED_REDUCE, RED_MIN, RED_F32, RED_F64, 0, {"acc", "f64"}},
+      {RED_REDUCE, RED_ARGMIN, RED_F32, 0, RED_F32, {"out", "f32"}},
+      {RED_REDUCE, RED_COUNT_NONZERO, RED_F32, 0, RED_F32, {"out", "f32"}},
+      {RED_INCLUSIVE_SCAN, RED_ARGMIN, RED_F32, 0, 0, {"argmin", "scan"}},
+      {RED_EXCLUSIVE_SCAN, RED_ARGMAXNUM, RED_F32, 0, 0, {"argmaxnum", "scan"}},
+      {RED_STATS, RED_SUM, RED_F32, RED_F64, 0, {"stats", "acc"}},
+      {RED_STATS, RED_SUM, RED_F32, 0, RED_F64, {"stats", "out"}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    red_problem p = good;
+    red_plan *plan = NULL;
+    p.kind = rows[i].kind;
+    p.op = rows[i].op;
+    p.in = rows[i].in;
+    p.acc = rows[i].acc;
+    p.out = rows[i].out;
+    for (size_t w = 0; w < 2; w++) expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, rows[i].words[w]);
+    expect(red_plan_create(context, &p, &plan), RED_ERR_UNSUPPORTED, rows[i].words[0]);
+    ck_assert_ptr_null(plan);
+  }
+}
+END_TEST
+
+START_TEST(no_initial_value) {
+  red_problem p = good;
+  p.has_init = 1;
+  p.op = RED_ARGMAX;
+  expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
+  p.kind = RED_STATS;
+  expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
+}
+END_TEST
+
+START_TEST(too_many_elements) {
+  static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX / 4 + 2, (uint64_t)INT64_MAX / 4 + 1};
+  float result = 7;
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    expect(red_reduce(context, RED_SUM, RED_F32, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
+    /* the output is the longer one */
+    expect(red_inclusive_scan(context, RED_SUM, RED_I8, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
+  }
+  ck_assert(result == 7);
+}
+END_TEST
+
+/* ---- Pointers ---- */
+
+START_TEST(null_pointers) {
+  float result = 7;
+  red_stats_result stats;
+  expect(red_reduce(context, RED_SUM, RED_F32, NULL, 5, &result), RED_ERR_INVALID, "in is NULL");
+  expect(red_reduce(context, RED_SUM, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_reduce(context, RED_SUM, RED_F32, NULL, 0, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_inclusive_scan(context, RED_SUM, RED_F32, NULL, 5, elements), RED_ERR_INVALID, "in is NULL");
+  expect(red_exclusive_scan(context, RED_SUM, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_stats(context, RED_F32, NULL, 5, &stats), RED_ERR_INVALID, "in is NULL");
+  expect(red_stats(context, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_reference(NULL, elements, &result), RED_ERR_INVALID, "problem");
+  expect(red_reference(&good, NULL, &result), RED_ERR_INVALID, "in is NULL");
+  expect(red_reference(&good, elements, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_problem_resolve(NULL), RED_ERR_INVALID, "problem");
+  ck_assert(result == 7);
+  /* what is allowed: nothing to read, nothing to write */
+  ck_red(red_reduce(context, RED_SUM, RED_F32, NULL, 0, &result));
+  ck_assert(result == 0);
+  ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, NULL, 0, NULL));
+}
+END_TEST
+
+START_TEST(null_handles) {
+  red_problem p = good;
+  float result = 7;
+  unsigned char byte = 1;
+  void *memory;
+  expect(red_plan_create(context, &p, NULL), RED_ERR_INVALID, "plan is NULL");
+  expect(red_plan_create(context, NULL, (red_plan **)&memory), RED_ERR_INVALID, "problem");
+  expect(red_plan_execute(NULL, NULL, elements, &result), RED_ERR_INVALID, "plan is NULL");
+  expect(red_plan_execute_args(NULL, NULL, NULL), RED_ERR_INVALID, "plan is NULL");
+  expect(red_queue_create(context, NULL), RED_ERR_INVALID, "queue is NULL");
+  expect(red_queue_wrap(context, NULL, (red_queue **)&memory), RED_ERR_INVALID, "native is NULL");
+  expect(red_queue_finish(NULL), RED_ERR_INVALID, "queue is NULL");
+  expect(red_alloc(context, 1, NULL), RED_ERR_INVALID, "memory is NULL");
+  expect(red_upload(context, NULL, NULL, 0, &byte, 1), RED_ERR_INVALID, "is NULL");
+  expect(red_download(context, NULL, &byte, NULL, 0, 1), RED_ERR_INVALID, "is NULL");
+  expect(red_accumulator_create(context, &p, NULL), RED_ERR_INVALID, "acc is NULL");
+  expect(red_accumulator_create(context, NULL, (red_accumulator **)&memory), RED_ERR_INVALID, "problem");
+  expect(red_accumulator_add(NULL, elements, 1), RED_ERR_INVALID, "acc is NULL");
+  expect(red_accumulator_scan(NULL, elements, 1, elements), RED_ERR_INVALID, "acc is NULL");
+  expect(red_accumulator_result(NULL, &result), RED_ERR_INVALID, "acc is NULL");
+  expect(red_context_create(NULL, NULL), RED_ERR_INVALID, "context is NULL");
+  expect(red_devices(NULL, 0, NULL), RED_ERR_INVALID, "count is NULL");
+  expect(red_context_device(context, RED_HOST, NULL), RED_ERR_INVALID, "info is NULL");
+  expect(red_problem_parse(NULL, &p), RED_ERR_INVALID, "text is NULL");
+  expect(red_problem_parse("reduce:sum:f32:1", NULL), RED_ERR_INVALID, "problem is NULL");
+  expect(red_problem_print(NULL, (char *)elements, 128), RED_ERR_INVALID, "problem");
+  expect(red_problem_print(&good, NULL, 128), RED_ERR_INVALID, "text is NULL");
+  ck_assert_uint_eq(red_plan_workspace(NULL), 0);
+  ck_assert_uint_eq(red_accumulator_count(NULL), 0);
+}
+END_TEST
+
+START_TEST(destroy_takes_null) {
+  red_context_destroy(NULL);
+  red_plan_destroy(NULL);
+  red_queue_destroy(NULL);
+  red_accumulator_destroy(NULL);
+  red_free(context, NULL);
+}
+END_TEST
+
+/* ---- Overlaps ---- */
+
+START_TEST(overlaps) {
+  float data[200] = {1, 2, 3};
+  double wide[200] = {1, 2, 3};
+  red_problem widening = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, 100);
+  red_stats_result *inside = (red_stats_result *)wide;
+  float before[200];
+  memcpy(before, data, sizeof data);
+  expect(red_inclusive_scan(context, RED_SUM, RED_F32, data, 100, data + 1), RED_ERR_OVERLAP, "overlap");
+  expect(red_inclusive_scan(context, RED_SUM, RED_F32, data + 99, 100, data), RED_ERR_OVERLAP, "overlap");
+  expect(red_exclusive_scan(context, RED_SUM, RED_F32, data, 100, (char *)data + 1), RED_ERR_OVERLAP, "overlap");
+  expect(red_run(context, &widening, wide, wide), RED_ERR_OVERLAP, "overlap"); /* the elements differ in size */
+  expect(red_reduce(context, RED_SUM, RED_F32, data, 100, &data[50]), RED_ERR_OVERLAP, "overlap");
+  expect(red_reduce(context, RED_SUM, RED_F32, data, 100, &data[0]), RED_ERR_OVERLAP, "overlap");
+  expect(red_stats(context, RED_F64, wide, 200, inside), RED_ERR_OVERLAP, "overlap");
+  ck_assert_mem_eq(data, before, sizeof data);
+  /* neighbours do not overlap, and in place is allowed */
+  ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, data, 100, data + 100));
+  ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, data + 100, 100, data));
+  ck_red(red_exclusive_scan(context, RED_SUM, RED_F32, data, 200, data));
+}
+END_TEST
+
+/* ---- Sizes of structs ---- */
+
+START_TEST(sizes_of_structs) {
+  red_context_options options = {.size = 1};
+  red_context *made = NULL;
+  red_device_info info[2];
+  size_t count = 77;
+  memset(info, 0, sizeof info);
+  expect(red_context_create(&options, &made), RED_ERR_INVALID, "size");
+  ck_assert_ptr_null(made);
+  expect(red_devices(info, 2, &count), RED_ERR_INVALID, "size");
+  expect(red_devices(NULL, 2, &count), RED_ERR_INVALID, "list is NULL");
+  ck_assert_uint_eq(count, 77);
+  expect(red_context_device(context, RED_HOST, info), RED_ERR_INVALID, "size");
+  info[0].size = sizeof *info;
+  expect(red_context_device(context, (red_memory)5, info), RED_ERR_INVALID, "memory");
+  red_plan *plan;
+  red_args args = {.size = 2, .in = elements, .out = elements};
+  ck_red(red_plan_create(context, &good, &plan));
+  expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "size");
+  expect(red_plan_execute_args(plan, NULL, NULL), RED_ERR_INVALID, "args is NULL");
+  red_plan_destroy(plan);
+}
+END_TEST
+
+/* ---- Workspaces ---- */
+
+START_TEST(workspaces) {
+  red_problem p = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 1 << 20);
+  red_plan *plan;
+  void *in, *workspace;
+  p.in_memory = p.out_memory = RED_DEVICE;
+  ck_red(red_plan_create(context, &p, &plan));
+  uint64_t bytes = red_plan_workspace(plan);
+  ck_red(red_alloc(context, p.n * sizeof(float), &in));
+  ck_red(red_alloc(context, bytes + 512, &workspace));
+  red_args args = {.size = sizeof args, .in = in, .out = in, .workspace = workspace, .workspace_bytes = bytes + 512};
+  args.workspace_offset = 128;
+  expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "aligned");
+  if (bytes > 0) {
+    args.workspace_offset = 0;
+    args.workspace_bytes = bytes - 1;
+    expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "workspace_bytes");
+  }
+  red_free(context, in);
+  red_free(context, workspace);
+  red_plan_destroy(plan);
+}
+END_TEST
+
+/* ---- Accumulators ---- */
+
+START_TEST(accumulators) {
+  red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 0), device = good, least = good;
+  red_accumulator *acc = NULL;
+  float out[100], result = 7;
+  device.in_memory = RED_DEVICE;
+  least.op = RED_MIN;
+  expect(red_accumulator_create(context, &device, &acc), RED_ERR_UNSUPPORTED, "host memory");
+  ck_assert_ptr_null(acc);
+  ck_red(red_accumulator_create(context, &scan, &acc));
+  expect(red_accumulator_add(acc, elements, 5), RED_ERR_INVALID, "scan");
+  expect(red_accumulator_result(acc, &result), RED_ERR_INVALID, "scan");
+  expect(red_accumulator_scan(acc, NULL, 5, out), RED_ERR_INVALID, "in is NULL");
+  expect(red_accumulator_scan(acc, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_accumulator_scan(acc, elements, 50, elements + 1), RED_ERR_OVERLAP, "overlap");
+  ck_assert_uint_eq(red_accumulator_count(acc), 0);
+  red_accumulator_destroy(acc);
+  ck_red(red_accumulator_create(context, &least, &acc));
+  expect(red_accumulator_scan(acc, elements, 5, out), RED_ERR_INVALID, "scan");
+  expect(red_accumulator_add(acc, NULL, 5), RED_ERR_INVALID, "in is NULL");
+  expect(red_accumulator_add(acc, elements, UINT64_MAX / 2), RED_ERR_INVALID, "n = ");
+  expect(red_accumulator_result(acc, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_accumulator_result(acc, &result), RED_ERR_EMPTY, "empty");
+  ck_assert(result == 7);
+  ck_red(red_accumulator_add(acc, NULL, 0));
+  ck_red(red_accumulator_add(acc, elements, 5)); /* a refused piece does not spoil it */
+  ck_red(red_accumulator_result(acc, &result));
+  ck_assert(result == 1);
+  red_accumulator_destroy(acc);
+}
+END_TEST
+
+/* ---- Empty input ---- */
+
+START_TEST(empty_input) {
+  for (unsigned op = 1; op < RED_OP_COUNT; op++)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem p = RED_PROBLEM_INIT(RED_REDUCE, (red_op)op, (red_dtype)in, 0);
+      red_problem resolved = p;
+      uint64_t result = 0x5a5a5a5a5a5a5a5a;
+      if (red_problem_resolve(&resolved) != RED_OK) continue;
+      red_status status = red_run(context, &p, NULL, &result);
+      if (may_refuse(&p, status)) continue;
+      int has_none = op >= RED_MIN && op <= RED_ARGMAXNUM;
+      ck_assert_msg(status == (has_none ? RED_ERR_EMPTY : RED_OK), "%s of no %s: status %d", red_op_name(p.op),
+                    red_dtype_name(p.in), status);
+      if (has_none) {
+        ck_assert_uint_eq(result, 0x5a5a5a5a5a5a5a5a);
+        ck_assert_ptr_nonnull(strstr(red_last_error(), "n = 0"));
+      }
+    }
+}
+END_TEST
+
+static void open_context(void) {
+  context = suite_context(0);
+  for (int i = 0; i < 100; i++) elements[i] = (float)(i + 1);
+}
+
+static void close_context(void) {
+  red_context_destroy(context);
+}
+
+static void fill(TCase *tests) {
+  tcase_add_unchecked_fixture(tests, open_context, close_context);
+  tcase_add_test(tests, statuses_have_texts);
+  tcase_add_test(tests, version);
+  tcase_add_test(tests, names);
+  tcase_add_test(tests, unknown_names);
+  tcase_add_test(tests, problems);
+  tcase_add_test(tests, impossible_combinations);
+  tcase_add_test(tests, no_initial_value);
+  tcase_add_test(tests, too_many_elements);
+  tcase_add_test(tests, null_pointers);
+  tcase_add_test(tests, null_handles);
+  tcase_add_test(tests, destroy_takes_null);
+  tcase_add_test(tests, overlaps);
+  tcase_add_test(tests, sizes_of_structs);
+  tcase_add_test(tests, workspaces);
+  tcase_add_test(tests, accumulators);
+  tcase_add_test(tests, empty_input);
+}
+
+int main(void) {
+  return suite_run("api", fill);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Accumulators: whatever the pieces, the bits of one call on the whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+static red_context *context;
+
+/* A piece of what is left: often tiny, often all, sometimes empty or beside a chunk. */
+static uint64_t piece_length(random_state *random, uint64_t left) {
+  uint64_t n = random_length(random, 1 + random_below(random, 12000));
+  if (random_below(random, 8) == 0) n = left;
+  if (random_below(random, 4) == 0) n = random_below(random, 4);
+  return n < left ? n : left;
+}
+
+static int is_scan(const red_problem *problem) {
+  return problem->kind == RED_INCLUSIVE_SCAN || problem->kind == RED_EXCLUSIVE_SCAN;
+}
+
+/* Status of the result; scans have none. */
+static red_status run_in_pieces(const red_problem *problem, const unsigned char *in, unsigned char *out,
+                                random_state *random) {
+  red_accumulator *acc;
+  size_t in_bytes = red_dtype_bytes(problem->in);
+  size_t out_bytes = is_scan(problem) && problem->n > 0 ? output_bytes(problem) / problem->n : 0;
+  ck_red(red_accumulator_create(context, problem, &acc));
+  for (uint64_t done = 0; done < problem->n;) {
+    uint64_t n = piece_length(random, problem->n - done);
+    red_status status = is_scan(problem) ? red_accumulator_scan(acc, in + done * in_bytes, n, out + done * out_bytes)
+                                         : red_accumulator_add(acc, in + done * in_bytes, n);
+    if (status != RED_OK) {
+      red_accumulator_destroy(acc);
+      return status;
+    }
+    done += n;
+    ck_assert_uint_eq(red_accumulator_count(acc), done);
+  }
+  red_status status = is_scan(problem) ? RED_OK : red_accumulator_result(acc, out);
+  red_accumulator_destroy(acc);
+  return status;
+}
+
+static void compare_pieces(red_problem problem, random_state *random) {
+  size_t bytes = output_bytes(&problem);
+  int in_place = is_scan(&problem) && bytes == problem.n * red_dtype_bytes(problem.in) && random_below(random, 3) == 0;
+  buffer in = buffer_new(problem.n * red_dtype_bytes(problem.in), random_below(random, 16));
+  buffer out = buffer_new(bytes, random_below(random, 16));
+  unsigned char *expected = malloc(bytes + 1);
+  random_elements(random, problem.in, in.data, problem.n);
+  if (in_place) memcpy(out.data, in.data, bytes);
+  red_status want = red_reference(&problem, in.data, expected);
+  red_status got = run_in_pieces(&problem, in_place ? out.data : in.data, out.data, random);
+  if (!may_refuse(&problem, got)) {
+    ck_assert_msg(got == want, "status %d, expected %d (%s)%s", got, want, red_last_error(), suite_seed_text());
+    if (got == RED_OK) compare_outputs(&problem, "in pieces", expected, out.data);
+    buffer_check(&out, "in pieces");
+  }
+  free(expected);
+  buffer_free(&in);
+  buffer_free(&out);
+}
+
+static void every_operator(red_kind kind, random_state *random, uint64_t most) {
+  for (unsigned op = 1; op < RED_OP_COUNT; op++)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(kind, (red_op)op, (red_dtype)in, random_length(random, most));
+      red_problem resolved = problem;
+      if (red_problem_resolve(&resolved) != RED_OK) continue;
+      if (op < RED_ARGMIN || op > RED_ARGMAXNUM) problem.has_init = random_below(random, 3) == 0;
+      if (problem.has_init) problem.init = random_scalar(random, resolved.acc);
+      compare_pieces(problem, random);
+    }
+}
+
+START_TEST(reductions) {
+  random_state random = random_start(1);
+  for (unsigned repeat = suite_repeat(4); repeat > 0; repeat--) every_operator(RED_REDUCE, &random, 20000);
+}
+END_TEST
+
+START_TEST(scans) {
+  random_state random = random_start(2);
+  for (unsigned repeat = suite_repeat(2); repeat > 0; repeat--) {
+    every_operator(RED_INCLUSIVE_SCAN, &random, 9000);
+    every_operator(RED_EXCLUSIVE_SCAN, &random, 9000);
+  }
+}
+END_TEST
+
+START_TEST(statistics) {
+  random_state random = random_start(3);
+  for (unsigned repeat = suite_repeat(8); repeat > 0; repeat--)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(&random, 30000));
+      compare_pieces(problem, &random);
+    }
+}
+END_TEST
+
+/* Accumulators and outputs of the caller's choice survive the cut. */
+START_TEST(chosen_dtypes) {
+  static const red_problem problems[] = {
+      {sizeof(red_problem), RED_REDUCE, RED_SUM, RED_F32, RED_F64, RED_F32, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_SUM, RED_F32, RED_F64, RED_F64, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_PROD, RED_F16, RED_F32, RED_F64, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_SUM, RED_I16, RED_I16, RED_I32, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_MIN, RED_F32, RED_F32, RED_F16, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_ALL, RED_I8, RED_U8, RED_U64, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_COUNT_NONZERO, RED_I8, RED_U64, RED_U8, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_REDUCE, RED_ARGMAX, RED_F16, RED_U64, RED_U16, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, RED_F64, RED_F32, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_EXCLUSIVE_SCAN, RED_SUM, RED_F16, RED_F32, RED_F16, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_EXCLUSIVE_SCAN, RED_SUM, RED_U8, RED_U8, RED_U8, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_INCLUSIVE_SCAN, RED_ANY, RED_F64, RED_U8, RED_I64, RED_HOST, RED_HOST, 0, 0, {0}},
+      {sizeof(red_problem), RED_EXCLUSIVE_SCAN, RED_MINNUM, RED_BF16, RED_BF16, RED_F32, RED_HOST, RED_HOST, 0, 0, {0}},
+  };
+  random_state random = random_start(4);
+  for (unsigned repeat = suite_repeat(10); repeat > 0; repeat--)
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+      red_problem problem = problems[i];
+      problem.n = random_length(&random, 12000);
+      compare_pieces(problem, &random);
+    }
+}
+END_TEST
+
+/* Asking for a result changes nothing, and more may follow. */
+START_TEST(results_on_the_way) {
+  enum {
+    N = 20000
+  };
+  static float in[N];
+  random_state random = random_start(5);
+  red_accumulator *acc;
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 0);
+  random_elements(&random, RED_F32, in, N);
+  ck_red(red_accumulator_create(context, &problem, &acc));
+  for (problem.n = 0; problem.n < N;) {
+    float expected, actual;
+    ck_red(red_reference(&problem, in, &expected));
+    ck_red(red_accumulator_result(acc, &actual));
+    compare_outputs(&problem, "a result on the way", &expected, &actual);
+    uint64_t n = piece_length(&random, N - problem.n);
+    ck_red(red_accumulator_add(acc, in + problem.n, n));
+    problem.n += n;
+  }
+  red_accumulator_destroy(acc);
+}
+END_TEST
+
+/* Large pieces are worked on by several threads. */
+START_TEST(large_pieces) {
+  static const red_op ops[] = {RED_SUM, RED_PROD, RED_ARGMAX};
+  random_state random = random_start(6);
+  enum {
+    N = 1 << 20
+  };
+  buffer in = buffer_new(N * 4, 0);
+  random_elements(&random, RED_F32, in.data, N);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[i], RED_F32, N);
+    uint64_t expected = 0, actual = 0, cut = random_below(&random, N);
+    red_accumulator *acc;
+    ck_red(red_reference(&problem, in.data, &expected));
+    ck_red(red_accumulator_create(context, &problem, &acc));
+    ck_red(red_accumulator_add(acc, in.data, cut));
+    ck_red(red_accumulator_add(acc, in.data + cut * 4, N - cut));
+    ck_red(red_accumulator_result(acc, &actual));
+    compare_outputs(&problem, "in two pieces", &expected, &actual);
+    red_accumulator_destroy(acc);
+  }
+  buffer_free(&in);
+}
+END_TEST
+
+static void open_context(void) {
+  context = suite_context(0);
+}
+static void close_context(void) {
+  red_context_destroy(context);
+}
+
+static void fill(TCase *tests) {
+  tcase_add_unchecked_fixture(tests, open_context, close_context);
+  tcase_add_test(tests, reductions);
+  tcase_add_test(tests, scans);
+  tcase_add_test(tests, statistics);
+  tcase_add_test(tests, chosen_dtypes);
+  tcase_add_test(tests, results_on_the_way);
+  tcase_add_test(tests, large_pieces);
+}
+
+int main(void) {
+  return suite_run("pieces", fill);
+}

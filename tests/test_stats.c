@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Statistics: random data against the reference, each part against its own reduction, and means that are hard. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "compare.h"
+
+static red_context *context;
+
+/* Devices without f64 have no mean. */
+static int refused(red_dtype in) {
+  static const uint64_t zero;
+  red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, in, 1);
+  red_stats_result result;
+  return may_refuse(&problem, red_run(context, &problem, &zero, &result));
+}
+
+START_TEST(random_data) {
+  random_state random = random_start(1);
+  for (unsigned repeat = suite_repeat(30); repeat > 0; repeat--)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(&random, 20000));
+      compare_with_reference(context, &problem, &random);
+    }
+}
+END_TEST
+
+START_TEST(threads) {
+  random_state random = random_start(2);
+  for (unsigned t = 1; t <= 5; t++) {
+    red_context *own = suite_context(t);
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, 200000 + random_below(&random, 200000));
+      compare_with_reference(own, &problem, &random);
+    }
+    red_context_destroy(own);
+  }
+}
+END_TEST
+
+static void compare_part(red_op op, red_dtype in, const void *data, uint64_t n, const void *part) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, n);
+  uint64_t expected = 0;
+  ck_red(red_run(context, &problem, data, &expected));
+  compare_outputs(&problem, "red_stats", &expected, part);
+}
+
+START_TEST(parts_are_reductions) {
+  random_state random = random_start(3);
+  static double data[9000];
+  for (unsigned repeat = suite_repeat(5); repeat > 0; repeat--)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_stats_result result;
+      uint64_t n = 1 + random_below(&random, 9000);
+      red_dtype dtype = (red_dtype)in;
+      if (refused(dtype)) continue;
+      random_elements(&random, dtype, data, n);
+      ck_red(red_stats(context, dtype, data, n, &result));
+      ck_assert_uint_eq(result.count, n);
+      compare_part(RED_SUM, dtype, data, n, &result.sum);
+      compare_part(RED_MIN, dtype, data, n, &result.min);
+      compare_part(RED_MAX, dtype, data, n, &result.max);
+      compare_part(RED_ARGMIN, dtype, data, n, &result.argmin);
+      compare_part(RED_ARGMAX, dtype, data, n, &result.argmax);
+    }
+}
+END_TEST
+
+static double mean_of(red_dtype in, const void *data, uint64_t n) {
+  red_stats_result result;
+  ck_red(red_stats(context, in, data, n, &result));
+  return result.mean;
+}
+
+/* The sum of integers has 128 bits, and the quotient is rounded once. */
+START_TEST(means_of_integers) {
+  static const int64_t most[] = {INT64_MAX, INT64_MAX}, least[] = {INT64_MIN, INT64_MIN, INT64_MIN},
+                       ends[] = {INT64_MAX, INT64_MIN}, odd[] = {(1ll << 53) + 1, (1ll << 53) + 1}, third[] = {1, 0, 0},
+                       negative_third[] = {-1, 0, 0};
+  static const uint64_t top[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+  static const uint64_t above_tie[] = {(1ull << 54) + 2, (1ull << 54) + 2, (1ull << 54) + 3};
+  if (refused(RED_I64)) return;
+  ck_assert_double_eq(mean_of(RED_I64, most, 2), 0x1p63);
+  ck_assert_double_eq(mean_of(RED_I64, least, 3), -0x1p63);
+  ck_assert_double_eq(mean_of(RED_I64, ends, 2), -0.5);
+  ck_assert_double_eq(mean_of(RED_I64, odd, 2), 0x1p53);
+  ck_assert_double_eq(mean_of(RED_I64, third, 3), 1.0 / 3);
+  ck_assert_double_eq(mean_of(RED_I64, negative_third, 3), -1.0 / 3);
+  ck_assert_double_eq(mean_of(RED_U64, top, 4), 0x1p64);
+  ck_assert_double_eq(mean_of(RED_U64, above_tie, 3), 0x1p54 + 4);
+}
+END_TEST
+
+/* (double)S / n, S in the accumulator: f32 addition overflows here, f16 addition would. */
+START_TEST(means_of_floats) {
+  static const float large[] = {0x1.fffffep127f, 0x1.fffffep127f};
+  static const uint16_t half[] = {0x7bff, 0x7bff}; /* 65504 */
+  static const float thirds[] = {1, 1, 2};
+  if (refused(RED_F32)) return;
+  ck_assert(isinf(mean_of(RED_F32, large, 2)));
+  ck_assert_double_eq(mean_of(RED_F16, half, 2), 65504.0);
+  ck_assert_double_eq(mean_of(RED_F32, thirds, 3), 4.0 / 3);
+}
+END_TEST
+
+START_TEST(empty_input) {
+  red_stats_result result, before;
+  memset(&result, 0x5a, sizeof result);
+  before = result;
+  ck_assert_int_eq(red_stats(context, RED_F32, NULL, 0, &result), RED_ERR_EMPTY);
+  ck_assert_ptr_nonnull(strstr(red_last_error(), "n = 0"));
+  ck_assert_mem_eq(&result, &before, sizeof result);
+}
+END_TEST
+
+static void open_context(void) {
+  context = suite_context(0);
+}
+static void close_context(void) {
+  red_context_destroy(context);
+}
+
+static void fill(TCase *tests) {
+  tcase_add_unchecked_fixture(tests, open_context, close_context);
+  tcase_add_test(tests, random_data);
+  tcase_add_test(tests, threads);
+  tcase_add_test(tests, parts_are_reductions);
+  tcase_add_test(tests, means_of_integers);
+  tcase_add_test(tests, means_of_floats);
+  tcase_add_test(tests, empty_input);
+}
+
+int main(void) {
+  return suite_run("stats", fill);
+}
