@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The CPU backend's row of slots: probing, opening, describing, and the way into the three kinds of work. */
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpenv.h"
+#include "room.h"
+
+static size_t probe(red_device_info *list, int *scores, size_t capacity) {
+  if (capacity == 0) return 1;
+  snprintf(list->id, sizeof list->id, "omp");
+  snprintf(list->name, sizeof list->name, "%s", red_cpu_model());
+  list->available = 1;
+  list->units = red_cpu_allowed();
+  *scores = 1;
+  return 1;
+}
+
+static red_status open_cpu(const char *id, const red_context_options *options, void **device) {
+  (void)id;
+  const red_kernels *kernels = red_cpu_kernels();
+  if (kernels == NULL) return RED_ERR_NO_DEVICE;
+  red_cpu *cpu = malloc(sizeof *cpu);
+  if (cpu == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for the CPU device");
+  unsigned most = red_team_limit(), allowed = red_cpu_allowed();
+  if (most > allowed) most = allowed;
+  if (options != NULL && options->threads > 0 && options->threads < most) most = options->threads;
+  *cpu = (red_cpu){.kernels = kernels, .threads = most, .last_level = red_cpu_last_level_cache()};
+  *device = cpu;
+  return RED_OK;
+}
+
+static void close_cpu(void *device) {
+  free(device);
+}
+
+static void describe(void *device, red_device_info *info) {
+  const red_cpu *cpu = device;
+#if defined(_OPENMP)
+  snprintf(info->detail, sizeof info->detail, "%s, %u thread%s (OpenMP)", cpu->kernels->name, cpu->threads,
+           cpu->threads == 1 ? "" : "s");
+#else
+  snprintf(info->detail, sizeof info->detail, "%s, 1 thread (built without OpenMP)", cpu->kernels->name);
+#endif
+  info->units = cpu->threads;
+}
+
+/* Every combination that the core lets through. */
+static red_status supports(void *device, const red_lowered *lowered) {
+  (void)device;
+  (void)lowered;
+  return RED_OK;
+}
+
+static red_status execute_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out) {
+  red_stats_state state;
+  red_status status = red_cpu_stats(cpu, lowered, in, &state);
+  if (status != RED_OK) return status;
+  red_stats_result result;
+  red_fpenv saved = red_fpenv_enter();
+  red_stats_finish(lowered, &state, lowered->n, &result);
+  red_fpenv_leave(saved);
+  memcpy(out, &result, sizeof result);
+  return RED_OK;
+}
+
+static red_status execute(void *device, const void *plan, const red_lowered *lowered, void *queue,
+                          const red_exec *exec) {
+  (void)plan;
+  (void)queue;
+  const void *in = (const char *)exec->in + exec->in_offset;
+  void *out = (char *)exec->out + exec->out_offset;
+  switch (lowered->kind) {
+  case RED_REDUCE:
+    return red_cpu_reduce(device, lowered, in, out);
+  case RED_STATS:
+    if (exec->stats != NULL) return red_cpu_stats(device, lowered, in, exec->stats);
+    return execute_stats(device, lowered, in, out);
+  default:
+    return red_cpu_scan(device, lowered, in, out, exec->total);
+  }
+}
+
+const red_backend red_backend_omp = {
+    .abi = RED_BACKEND_ABI,
+    .name = "omp",
+    .on_host = true,
+    .addresses = true,
+    .probe = probe,
+    .open = open_cpu,
+    .close = close_cpu,
+    .describe = describe,
+    .alloc = red_cpu_alloc,
+    .free = red_cpu_free,
+    .upload = red_cpu_upload,
+    .download = red_cpu_download,
+    .queue_open = red_cpu_queue_open,
+    .queue_finish = red_cpu_queue_finish,
+    .queue_close = red_cpu_queue_close,
+    .supports = supports,
+    .execute = execute,
+};

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The processor: its name, its instruction sets, how many of its CPUs are ours, its caches. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "room.h"
+
+/* ---- Instruction sets, best first ---- */
+
+typedef struct isa {
+  const char *name;
+  const red_kernels *kernels;
+  bool (*available)(void);
+} isa;
+
+static bool always(void) {
+  return true;
+}
+
+#if defined(__x86_64__)
+/* These built-ins also ask whether the operating system saves the registers. */
+static bool has_avx2(void) {
+  unsigned eax, ebx, ecx = 0, edx;
+  bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C) != 0;
+  return f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+
+static bool has_avx512(void) {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+static const isa isas[] = {
+#if defined(__x86_64__)
+    {"avx512", &red_kernels_avx512, has_avx512},
+    {"avx2", &red_kernels_avx2, has_avx2},
+    {"sse2", &red_kernels_sse2, always},
+#elif defined(__aarch64__)
+    {"neon", &red_kernels_neon, always},
+#endif
+    {"generic", &red_kernels_generic, always},
+};
+
+enum {
+  ISAS = sizeof isas / sizeof isas[0]
+};
+
+const red_kernels *red_cpu_kernels(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+#endif
+  const char *forced = getenv("RED_CPU");
+  for (int i = 0; i < ISAS; i++) {
+    if (forced != NULL && forced[0] != '\0' && strcmp(forced, isas[i].name) != 0) continue;
+    if (isas[i].available()) return isas[i].kernels;
+    if (forced == NULL || forced[0] == '\0') continue;
+    red_fail(RED_ERR_NO_DEVICE, "RED_CPU=%s: this processor does not have that instruction set", forced);
+    return NULL;
+  }
+  char known[64] = "";
+  for (int i = 0; i < ISAS; i++) {
+    strcat(known, i > 0 ? ", " : "");
+    strcat(known, isas[i].name);
+  }
+  red_fail(RED_ERR_NO_DEVICE, "RED_CPU=%s is not an instruction set of this build; it has %s", forced, known);
+  return NULL;
+}
+
+/* ---- Name ---- */
+
+#if defined(__x86_64__)
+static bool brand_string(char name[49]) {
+  unsigned *words = (unsigned *)(void *)name;
+  if (__get_cpuid_max(0x80000000, NULL) < 0x80000004) return false;
+  unsigned registers[12];
+  for (unsigned i = 0; i < 3; i++)
+    __get_cpuid(0x80000002 + i, &registers[4 * i], &registers[4 * i + 1], &registers[4 * i + 2], &registers[4 * i + 3]);
+  memcpy(words, registers, sizeof registers);
+  name[48] = '\0';
+  return name[strspn(name, " ")] != '\0';
+}
+#else
+static bool brand_string(char name[49]) {
+  (void)name;
+  return false;
+}
+#endif
+
+const char *red_cpu_model(void) {
+  static _Thread_local char name[49];
+  if (!brand_string(name)) return "CPU";
+  return name + strspn(name, " ");
+}
+
+/* ---- How many CPUs ---- */
+
+static unsigned affinity_count(void) {
+  /* Masks larger than cpu_set_t exist; the kernel says so by EINVAL. */
+  for (size_t cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+    cpu_set_t *set = CPU_ALLOC(cpus);
+    if (set == NULL) break;
+    bool known = sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0;
+    int count = known ? CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set) : 0;
+    CPU_FREE(set);
+    if (known && count > 0) return (unsigned)count;
+  }
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (unsigned)online : 1;
+}
+
+/* "quota period" in microseconds, or "max period". */
+static bool read_quota(const char *path, double *cpus) {
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  double quota = 0, period = 0;
+  bool known = fscanf(file, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0;
+  fclose(file);
+  if (known) *cpus = quota / period;
+  return known;
+}
+
+/* The path of this process in a hierarchy: its line of /proc/self/cgroup ("0::/a/b", "4:cpu,cpuacct:/a/b"). */
+static bool group_path(bool unified, char *path, size_t size) {
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  if (file == NULL) return false;
+  char line[4096];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, file) != NULL) {
+    char *controllers = strchr(line, ':'), *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (group == NULL) continue;
+    *group++ = '\0';
+    group[strcspn(group, "\n")] = '\0';
+    controllers++;
+    bool has_cpu = strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0;
+    found = unified ? *controllers == '\0' : has_cpu;
+    if (found) snprintf(path, size, "%s", group);
+  }
+  fclose(file);
+  return found;
+}
+
+/* The tightest quota from this process's group up to the root. */
+static unsigned quota_count(unsigned most) {
+  static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"};
+  double least = most;
+  for (int v1 = 0; v1 < 2; v1++) {
+    char group[2048], path[4096];
+    if (!group_path(!v1, group, sizeof group)) continue;
+    for (char *end = group + strlen(group);; end = strrchr(group, '/')) {
+      if (end == NULL) break;
+      *end = '\0';
+      double cpus = least;
+      snprintf(path, sizeof path, "%s%s/%s", roots[v1], group, v1 ? "cpu.cfs_quota_us" : "cpu.max");
+      if (!v1)
+        read_quota(path, &cpus);
+      else {
+        FILE *quota = fopen(path, "re");
+        snprintf(path, sizeof path, "%s%s/cpu.cfs_period_us", roots[v1], group);
+        FILE *period = fopen(path, "re");
+        double q = 0, p = 0;
+        if (quota != NULL && period != NULL && fscanf(quota, "%lf", &q) == 1 && fscanf(period, "%lf", &p) == 1 &&
+            q > 0 && p > 0)
+          cpus = q / p;
+        if (quota != NULL) fclose(quota);
+        if (period != NULL) fclose(period);
+      }
+      if (cpus < least) least = cpus;
+      if (group[0] == '\0') break;
+    }
+  }
+  return least < 1 ? 1 : (unsigned)least;
+}
+
+unsigned red_cpu_allowed(void) {
+  return quota_count(affinity_count());
+}
+
+/* ---- Caches ---- */
+
+uint64_t red_cpu_last_level_cache(void) {
+  static const int names[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    long bytes = sysconf(names[i]);
+    if (bytes > 0) return (uint64_t)bytes;
+  }
+  return (uint64_t)8 << 20;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reductions: one kernel call where the array is small, else blocks by many threads and the tree above them. */
+#include <stdlib.h>
+
+#include "fpenv.h"
+#include "order.h"
+#include "room.h"
+
+/* What a thread leaves behind, on cache lines of its own. */
+typedef struct part {
+  _Alignas(128) red_state state; /* any order will do */
+  red_forest forest;             /* canonical */
+} part;
+
+typedef struct reduce_job {
+  const red_cpu *cpu;
+  const red_lowered *lowered;
+  red_reduce_fn *kernel;
+  const uint8_t *in;
+  uint64_t block, blocks; /* elements; the last block may be short */
+  part *parts;
+} reduce_job;
+
+/* ARGMIN asks for the least key only. */
+static red_reduce_fn *kernel_of(const red_kernels *kernels, const red_lowered *lowered) {
+  red_family family = lowered->family == RED_FAMILY_ARGMIN ? RED_FAMILY_MIN : lowered->family;
+  return kernels->reduce[family][lowered->in][lowered->acc_bytes == 8];
+}
+
+/* The least key of each piece while it streams by, then a second look at the winning piece, which is short. */
+red_state red_cpu_argmin(const red_kernels *kernels, const red_lowered *lowered, const void *in, red_range range) {
+  enum {
+    PIECE_BYTES = 16 << 10
+  };
+  const uint64_t piece = PIECE_BYTES / lowered->in_bytes;
+  red_reduce_fn *least = kernel_of(kernels, lowered);
+  red_state best = {.key = INT64_MAX, .index = range.first};
+  for (uint64_t i = range.first; i < range.last; i += piece) {
+    uint64_t n = range.last - i < piece ? range.last - i : piece;
+    int64_t key = least(lowered, (const uint8_t *)in + i * lowered->in_bytes, n).key;
+    if (key < best.key) best = (red_state){.key = key, .index = i};
+  }
+  uint64_t left = range.last - best.index;
+  best.index += kernels->find[lowered->in](lowered, (const uint8_t *)in + best.index * lowered->in_bytes,
+                                           left < piece ? left : piece, best.key);
+  return best;
+}
+
+static uint64_t elements_before(const reduce_job *job, uint64_t block) {
+  uint64_t elements = block * job->block;
+  return elements < job->lowered->n ? elements : job->lowered->n;
+}
+
+static void reduce_blocks(const reduce_job *job, red_range blocks, red_forest *forest) {
+  red_forest_clear(forest);
+  for (uint64_t b = blocks.first; b < blocks.last; b++) {
+    uint64_t first = elements_before(job, b), n = elements_before(job, b + 1) - first;
+    red_state node = job->kernel(job->lowered, job->in + first * job->lowered->in_bytes, n);
+    red_forest_push(forest, job->lowered, RED_BLOCK_LEVEL, b, node);
+  }
+}
+
+static red_state reduce_range(const reduce_job *job, red_range blocks) {
+  red_range range = {elements_before(job, blocks.first), elements_before(job, blocks.last)};
+  if (range.first == range.last) return red_state_identity(job->lowered);
+  if (job->lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(job->cpu->kernels, job->lowered, job->in, range);
+  return job->kernel(job->lowered, job->in + range.first * job->lowered->in_bytes, range.last - range.first);
+}
+
+static void work(void *argument, unsigned index, unsigned count) {
+  reduce_job *job = argument;
+  red_range mine = red_share(job->blocks, index, count);
+  if (job->lowered->canonical)
+    reduce_blocks(job, mine, &job->parts[index].forest);
+  else
+    job->parts[index].state = reduce_range(job, mine);
+}
+
+static red_state reduce_alone(const reduce_job *job) {
+  red_range all = {0, job->blocks};
+  if (!job->lowered->canonical) return reduce_range(job, all);
+  red_forest forest;
+  reduce_blocks(job, all, &forest);
+  return red_forest_root(&forest, job->lowered);
+}
+
+static red_state merge_parts(const reduce_job *job, unsigned threads) {
+  const red_lowered *lowered = job->lowered;
+  if (lowered->canonical) {
+    for (unsigned i = 1; i < threads; i++) red_forest_append(&job->parts[0].forest, lowered, &job->parts[i].forest);
+    return red_forest_root(&job->parts[0].forest, lowered);
+  }
+  red_state state = job->parts[0].state;
+  for (unsigned i = 1; i < threads; i++) state = red_state_merge(lowered, state, job->parts[i].state);
+  return state;
+}
+
+static red_state reduce_many(reduce_job *job) {
+  const red_lowered *lowered = job->lowered;
+  unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, lowered->n * lowered->in_bytes);
+  if (threads > 1) job->parts = aligned_alloc(_Alignof(part), threads * sizeof(part));
+  red_state state;
+  if (job->parts != NULL) {
+    for (unsigned i = 0; i < threads; i++) {
+      red_forest_clear(&job->parts[i].forest);
+      job->parts[i].state = red_state_identity(lowered);
+    }
+    red_team_run(threads, work, job);
+    state = merge_parts(job, threads);
+    free(job->parts);
+  } else {
+    state = reduce_alone(job);
+  }
+  red_team_give(threads);
+  return state;
+}
+
+static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in) {
+  const uint64_t block = RED_BLOCK_CHUNKS * red_chunk_elements(lowered), n = lowered->n;
+  if (n <= block) {
+    if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(cpu->kernels, lowered, in, (red_range){0, n});
+    return kernel_of(cpu->kernels, lowered)(lowered, in, n);
+  }
+  reduce_job job = {.cpu = cpu,
+                    .lowered = lowered,
+                    .kernel = kernel_of(cpu->kernels, lowered),
+                    .in = in,
+                    .block = block,
+                    .blocks = (n + block - 1) / block};
+  return reduce_many(&job);
+}
+
+red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out) {
+  if (!lowered->in_float) return red_state_finish(lowered, reduce(cpu, lowered, in), lowered->n, out);
+  red_fpenv saved = red_fpenv_enter();
+  red_status status = red_state_finish(lowered, reduce(cpu, lowered, in), lowered->n, out);
+  red_fpenv_leave(saved);
+  return status;
+}

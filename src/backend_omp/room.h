@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the CPU backend share: the device, its threads, and the three ways to execute. */
+#ifndef RED_OMP_ROOM_H
+#define RED_OMP_ROOM_H
+
+#include "backend.h"
+#include "vec/kernels.h"
+
+typedef struct red_cpu {
+  const red_kernels *kernels;
+  unsigned threads;    /* the most that one call may use */
+  uint64_t last_level; /* bytes of the last-level cache */
+} red_cpu;
+
+/* cpu.c: the processor. */
+const char *red_cpu_model(void);
+/* The best instruction set, or the one that RED_CPU names; NULL and the sentence if that cannot be had. */
+const red_kernels *red_cpu_kernels(void);
+/* CPUs that this process may use: affinity and control group. */
+unsigned red_cpu_allowed(void);
+uint64_t red_cpu_last_level_cache(void);
+
+/* team.c: threads. */
+typedef void red_team_fn(void *job, unsigned index, unsigned count);
+/* Can threads be started at all, and how many (OpenMP's own limits)? 1 without OpenMP. */
+unsigned red_team_limit(void);
+/* A number of threads up to `wanted` that may be started here and now; give it back after red_team_run. */
+unsigned red_team_take(const red_cpu *cpu, unsigned wanted);
+void red_team_give(unsigned threads);
+/* Call fn on `count` threads at once, in the floating-point environment of the bits; count may come out smaller. */
+void red_team_run(unsigned threads, red_team_fn *fn, void *job);
+/* Wait for the rest of the team. */
+void red_team_barrier(void);
+
+/* plan.c: how many threads a problem deserves. */
+typedef enum red_work {
+  RED_WORK_READ,
+  RED_WORK_SCAN
+} red_work;
+unsigned red_cpu_threads(const red_cpu *cpu, red_work work, uint64_t bytes);
+/* The piece of [0, units) that belongs to one of `count` threads. */
+typedef struct red_range {
+  uint64_t first, last;
+} red_range;
+red_range red_share(uint64_t units, unsigned index, unsigned count);
+
+/* reduce.c, scan.c, stats.c: `in` and `out` are addresses, n > 0. */
+red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out);
+red_status red_cpu_scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, red_state *total);
+red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats);
+
+/* Least (key, index) of a range, the index counted from the array's start. */
+red_state red_cpu_argmin(const red_kernels *kernels, const red_lowered *lowered, const void *in, red_range range);
+
+/* memory.c */
+red_status red_cpu_alloc(void *device, uint64_t bytes, void **memory);
+void red_cpu_free(void *device, void *memory);
+red_status red_cpu_upload(void *device, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes);
+red_status red_cpu_download(void *device, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes);
+red_status red_cpu_queue_open(void *device, void *native, void **queue);
+red_status red_cpu_queue_finish(void *device, void *queue);
+void red_cpu_queue_close(void *device, void *queue);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scans. One thread goes straight through. Several go through windows together: each reduces its part of the next
+ * window, which brings it into its cache, all learn P at their parts' beginnings, and each scans its part while it is
+ * still in cache: every element is read from memory once and written once.
+ */
+#include "scan_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpenv.h"
+
+/* Bytes of a thread's part of a window, of the wider of input and output: half of a small second-level cache. */
+enum {
+  PART_BYTES = 256 << 10
+};
+
+/* The node of a thread's part, of this window and of the next: on cache lines of its own. */
+typedef struct slot {
+  _Alignas(128) red_state node[2];
+} slot;
+
+typedef struct team_scan {
+  const red_scan_job *job;
+  uint64_t part; /* elements, a power of two */
+  slot *slots;
+  red_state total;
+} team_scan;
+
+static uint64_t part_length(const team_scan *team, uint64_t index) {
+  uint64_t first = index * team->part, n = team->job->lowered->n;
+  if (first >= n) return 0;
+  return n - first < team->part ? n - first : team->part;
+}
+
+/* The last part, if incomplete, is followed by nothing that would need its node. */
+static void reduce_part(const team_scan *team, uint64_t index, red_state *node) {
+  if (part_length(team, index) == team->part) *node = red_scan_node(team->job, index * team->part, team->part);
+}
+
+static void work(void *argument, unsigned index, unsigned count) {
+  team_scan *team = argument;
+  const red_scan_job *job = team->job;
+  const uint64_t parts = (job->lowered->n + team->part - 1) / team->part;
+  red_prefix prefix;
+  red_prefix_begin(&prefix, red_scan_before(job));
+  reduce_part(team, index, &team->slots[index].node[0]);
+  red_team_barrier();
+  for (uint64_t window = 0; window < parts; window += count) {
+    const unsigned now = window / count % 2;
+    for (unsigned i = 0; i < index && part_length(team, window + i) == team->part; i++)
+      red_prefix_append(&prefix, job, team->slots[i].node[now]);
+    uint64_t mine = window + index;
+    if (part_length(team, mine) > 0)
+      red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix));
+    for (unsigned i = index; i < count && part_length(team, window + i) == team->part; i++)
+      red_prefix_append(&prefix, job, team->slots[i].node[now]);
+    reduce_part(team, mine + count, &team->slots[index].node[!now]);
+    red_team_barrier();
+  }
+  if (index == 0 && prefix.k > 0) team->total = prefix.node[63 - __builtin_clzll(prefix.k)];
+}
+
+static red_state scan_alone(const red_scan_job *job) {
+  return red_scan_piece(job, 0, job->lowered->n, red_scan_before(job));
+}
+
+static red_state scan_team(const red_scan_job *job, unsigned threads) {
+  const red_lowered *lowered = job->lowered;
+  unsigned widest = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
+  team_scan team = {.job = job, .part = PART_BYTES / widest};
+  team.slots = aligned_alloc(_Alignof(slot), threads * sizeof(slot));
+  if (team.slots == NULL) return scan_alone(job);
+  red_team_run(threads, work, &team);
+  free(team.slots);
+  return team.total;
+}
+
+static red_state scan_all(const red_cpu *cpu, red_scan_job *job) {
+  const red_lowered *lowered = job->lowered;
+  uint64_t bytes = lowered->n * (lowered->in_bytes + lowered->out_bytes);
+  if (bytes > cpu->last_level && (uintptr_t)job->out % 64 == 0) job->flags |= RED_SCAN_STREAM;
+  unsigned threads = red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
+  red_state total = threads > 1 ? scan_team(job, threads) : scan_alone(job);
+  red_team_give(threads);
+  return total;
+}
+
+/* all and any scan flags, but a piece's total is a count: take it before the array may be overwritten. */
+static bool counts_total(const red_lowered *lowered) {
+  return lowered->family == RED_FAMILY_COUNT && lowered->finish != RED_FINISH_VALUE;
+}
+
+static red_state scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, bool wants_total) {
+  red_scan_job job = red_scan_job_of(cpu->kernels, lowered, in, out);
+  red_state count = {.u64 = 0};
+  if (wants_total && counts_total(lowered))
+    count = cpu->kernels->reduce[RED_FAMILY_COUNT][lowered->in][0](lowered, in, lowered->n);
+  red_state total = scan_all(cpu, &job);
+  if (lowered->kind == RED_EXCLUSIVE_SCAN && !lowered->has_init)
+    red_state_store(lowered, red_state_from_acc(lowered, &lowered->identity), 0, out);
+  return counts_total(lowered) ? count : total;
+}
+
+red_status red_cpu_scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, red_state *total) {
+  red_fpenv saved = red_fpenv_enter();
+  red_state node = scan(cpu, lowered, in, out, total != NULL);
+  red_fpenv_leave(saved);
+  if (total != NULL) *total = node;
+  return RED_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Statistics in one pass over memory: each piece is summed and searched while it lies in the first-level cache. The
+ * positions of the extrema are found at the end, in the pieces that won.
+ */
+#include <stdlib.h>
+
+#include "fpenv.h"
+#include "order.h"
+#include "room.h"
+
+/* The least keys seen so far and where the piece began that had them. */
+typedef struct extreme {
+  int64_t key;        /* zeros told apart: min or max */
+  int64_t merged_key; /* zeros equal: argmin or argmax */
+  uint64_t piece;
+} extreme;
+
+typedef struct part {
+  _Alignas(128) red_stats_state stats;
+  red_forest forest;
+} part;
+
+typedef struct stats_job {
+  const red_cpu *cpu;
+  const red_lowered *lowered;
+  red_lowered sum, argmin, argmax;
+  const uint8_t *in;
+  uint64_t piece, pieces; /* a chunk of the canonical order, where there is one */
+  part *parts;
+} stats_job;
+
+static void see(extreme *best, const red_lowered *arg, int64_t key, uint64_t piece) {
+  if (key < best->key) best->key = key;
+  /* -0 and +0 are one for the arg operators; their keys are neighbours, -0 below. */
+  int64_t merged = key;
+  if (arg->merge_zeros && key == (arg->key_xor == 0 ? -1 : 0)) merged = arg->key_xor == 0 ? 0 : -1;
+  if (merged >= best->merged_key) return;
+  best->merged_key = merged;
+  best->piece = piece;
+}
+
+static void add_integers(const stats_job *job, const uint8_t *p, uint64_t n, red_stats_state *stats) {
+  const red_lowered *lowered = job->lowered;
+  unsigned __int128 sum = (unsigned __int128)(uint64_t)stats->sum_high << 64 | stats->sum.u64;
+  if (lowered->in_bytes == 8) {
+    uint64_t low;
+    int64_t high;
+    job->cpu->kernels->sum_halves(p, n, lowered->in_signed, &low, &high);
+    sum += low;
+    sum += (unsigned __int128)((__int128)high * ((__int128)1 << 32));
+  } else {
+    red_state part_sum = job->cpu->kernels->reduce[RED_FAMILY_ADD][lowered->in][1](&job->sum, p, n);
+    sum += (unsigned __int128)(lowered->in_signed ? (__int128)part_sum.key : (__int128)part_sum.u64);
+  }
+  stats->sum.u64 = (uint64_t)sum;
+  stats->sum_high = (int64_t)(uint64_t)(sum >> 64);
+}
+
+static red_state locate(const stats_job *job, const red_lowered *arg, const extreme *best) {
+  uint64_t first = best->piece * job->piece, left = job->lowered->n - first;
+  size_t at = job->cpu->kernels->find[arg->in](arg, job->in + first * arg->in_bytes,
+                                               left < job->piece ? left : job->piece, best->merged_key);
+  return (red_state){.key = best->merged_key, .index = first + at};
+}
+
+/* `pieces` is not empty. */
+static void sweep(const stats_job *job, red_range pieces, part *mine) {
+  const red_lowered *lowered = job->lowered;
+  const red_kernels *kernels = job->cpu->kernels;
+  extreme least = {INT64_MAX, INT64_MAX, pieces.first}, greatest = least;
+  red_stats_state stats = {.sum = {.u64 = 0}};
+  red_forest_clear(&mine->forest);
+  for (uint64_t i = pieces.first; i < pieces.last; i++) {
+    uint64_t first = i * job->piece, left = lowered->n - first, n = left < job->piece ? left : job->piece;
+    const uint8_t *p = job->in + first * lowered->in_bytes;
+    if (lowered->canonical) {
+      red_state node = kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8](&job->sum, p, n);
+      red_forest_push(&mine->forest, &job->sum, 0, i, node);
+    } else {
+      add_integers(job, p, n, &stats);
+    }
+    int64_t keys[2];
+    kernels->extrema[lowered->in](lowered, p, n, keys);
+    see(&least, &job->argmin, keys[0], i);
+    see(&greatest, &job->argmax, keys[1], i);
+  }
+  stats.least.key = least.key;
+  stats.greatest.key = greatest.key;
+  stats.argmin = locate(job, &job->argmin, &least);
+  stats.argmax = locate(job, &job->argmax, &greatest);
+  mine->stats = stats;
+}
+
+static void work(void *argument, unsigned index, unsigned count) {
+  stats_job *job = argument;
+  red_range mine = red_share(job->pieces, index, count);
+  if (mine.first < mine.last) sweep(job, mine, &job->parts[index]);
+}
+
+static void merge(const stats_job *job, part *into, const part *next) {
+  red_forest_append(&into->forest, &job->sum, &next->forest);
+  red_stats_merge_extrema(&into->stats, &next->stats);
+  if (job->lowered->canonical) return;
+  uint64_t low = into->stats.sum.u64 + next->stats.sum.u64;
+  uint64_t carry = low < next->stats.sum.u64;
+  into->stats.sum_high = (int64_t)((uint64_t)into->stats.sum_high + (uint64_t)next->stats.sum_high + carry);
+  into->stats.sum.u64 = low;
+}
+
+static void run(stats_job *job, red_stats_state *stats) {
+  const red_lowered *lowered = job->lowered;
+  unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, lowered->n * lowered->in_bytes);
+  part alone;
+  job->parts = threads > 1 ? aligned_alloc(_Alignof(part), threads * sizeof(part)) : NULL;
+  if (job->parts != NULL) {
+    for (unsigned i = 0; i < threads; i++) job->parts[i].forest.count = UINT32_MAX; /* not run */
+    red_team_run(threads, work, job);
+    alone = job->parts[0];
+    for (unsigned i = 1; i < threads && job->parts[i].forest.count != UINT32_MAX; i++)
+      merge(job, &alone, &job->parts[i]);
+    free(job->parts);
+  } else {
+    sweep(job, (red_range){0, job->pieces}, &alone);
+  }
+  red_team_give(threads);
+  *stats = alone.stats;
+  if (lowered->canonical) stats->sum = red_forest_root(&alone.forest, &job->sum);
+}
+
+red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats) {
+  stats_job job = {.cpu = cpu, .lowered = lowered, .in = in};
+  red_lower_part(lowered, RED_SUM, &job.sum);
+  red_lower_part(lowered, RED_ARGMIN, &job.argmin);
+  red_lower_part(lowered, RED_ARGMAX, &job.argmax);
+  job.piece = red_chunk_elements(lowered);
+  job.pieces = (lowered->n + job.piece - 1) / job.piece;
+  red_fpenv saved = red_fpenv_enter();
+  run(&job, stats);
+  red_fpenv_leave(saved);
+  return RED_OK;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* AVX2 and F16C: 32-byte vectors. */
+#include <immintrin.h>
+
+#define EXTREME(T, suffix)                                                                                             \
+  INLINE v_u8 v_min_##T(v_u8 a, v_u8 b) {                                                                              \
+    return (v_u8)_mm256_min_##suffix((__m256i)a, (__m256i)b);                                                          \
+  }                                                                                                                    \
+  INLINE v_u8 v_max_##T(v_u8 a, v_u8 b) {                                                                              \
+    return (v_u8)_mm256_max_##suffix((__m256i)a, (__m256i)b);                                                          \
+  }
+#define HAVE_EXTREME_I8
+EXTREME(i8, epi8)
+#define HAVE_EXTREME_I16
+EXTREME(i16, epi16)
+#define HAVE_EXTREME_U16
+EXTREME(u16, epu16)
+#define HAVE_EXTREME_32
+EXTREME(i32, epi32)
+EXTREME(u32, epu32)
+#undef EXTREME
+
+#define HAVE_SUM_BYTES
+INLINE v_u64 v_sum_bytes(v_u8 x) {
+  return (v_u64)_mm256_sad_epu8((__m256i)x, _mm256_setzero_si256());
+}
+
+#define HAVE_SUM_HALFWORDS
+INLINE v_i32 v_sum_halfwords(v_u8 x) {
+  return (v_i32)_mm256_madd_epi16((__m256i)x, _mm256_set1_epi16(1));
+}
+
+#define HAVE_F16
+INLINE v_f32 v_f32_from_f16(const void *p) {
+  return (v_f32)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
+
+#define HAVE_BF16
+INLINE v_f32 v_f32_from_bf16(const void *p) {
+  return (v_f32)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16);
+}
+
+#define HAVE_F64_FROM_F32
+INLINE v_f64 v_f64_from_f32(const void *p) {
+  return (v_f64)_mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)p));
+}
+
+#define HAVE_LOAD_PARTIAL
+INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
+  if (bytes < 4) {
+    memcpy(&pad, p, count * bytes);
+    return pad;
+  }
+  v_u32 element = {0, 1, 2, 3, 4, 5, 6, 7};
+  v_u8 mask = (v_u8)((v_i32)element < (int32_t)(count * bytes / 4));
+  return v_select(mask, (v_u8)_mm256_maskload_epi32((const int *)p, (__m256i)mask), pad);
+}
+
+#define HAVE_ANY
+INLINE bool v_any(v_u8 x) {
+  return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+}
+
+#define HAVE_STREAM
+INLINE void v_stream(void *p, v_u8 x) {
+  _mm256_stream_si256((__m256i *)p, (__m256i)x);
+}
+INLINE void v_stream_end(void) {
+  _mm_sfence();
+}
+
+#include "portable.h"

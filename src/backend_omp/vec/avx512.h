@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* AVX-512 with F, BW, DQ and VL: 64-byte vectors. */
+#include <immintrin.h>
+
+#define EXTREME(T, suffix)                                                                                             \
+  INLINE v_u8 v_min_##T(v_u8 a, v_u8 b) {                                                                              \
+    return (v_u8)_mm512_min_##suffix((__m512i)a, (__m512i)b);                                                          \
+  }                                                                                                                    \
+  INLINE v_u8 v_max_##T(v_u8 a, v_u8 b) {                                                                              \
+    return (v_u8)_mm512_max_##suffix((__m512i)a, (__m512i)b);                                                          \
+  }
+#define HAVE_EXTREME_I8
+EXTREME(i8, epi8)
+#define HAVE_EXTREME_I16
+EXTREME(i16, epi16)
+#define HAVE_EXTREME_U16
+EXTREME(u16, epu16)
+#define HAVE_EXTREME_32
+EXTREME(i32, epi32)
+EXTREME(u32, epu32)
+#define HAVE_EXTREME_64
+EXTREME(i64, epi64)
+EXTREME(u64, epu64)
+#undef EXTREME
+
+#define HAVE_SUM_BYTES
+INLINE v_u64 v_sum_bytes(v_u8 x) {
+  return (v_u64)_mm512_sad_epu8((__m512i)x, _mm512_setzero_si512());
+}
+
+#define HAVE_SUM_HALFWORDS
+INLINE v_i32 v_sum_halfwords(v_u8 x) {
+  return (v_i32)_mm512_madd_epi16((__m512i)x, _mm512_set1_epi16(1));
+}
+
+#define HAVE_F16
+INLINE v_f32 v_f32_from_f16(const void *p) {
+  return (v_f32)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+
+#define HAVE_BF16
+INLINE v_f32 v_f32_from_bf16(const void *p) {
+  return (v_f32)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
+}
+
+#define HAVE_F64_FROM_F32
+INLINE v_f64 v_f64_from_f32(const void *p) {
+  return (v_f64)_mm512_cvtps_pd((__m256)_mm256_loadu_si256((const __m256i *)p));
+}
+
+#define HAVE_LOAD_PARTIAL
+INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
+  __mmask64 mask = ((__mmask64)1 << (count * bytes)) - 1;
+  return (v_u8)_mm512_mask_loadu_epi8((__m512i)pad, mask, p);
+}
+
+#define HAVE_ANY
+INLINE bool v_any(v_u8 x) {
+  return _mm512_test_epi8_mask((__m512i)x, (__m512i)x) != 0;
+}
+
+#define HAVE_STREAM
+INLINE void v_stream(void *p, v_u8 x) {
+  _mm512_stream_si512((__m512i *)p, (__m512i)x);
+}
+INLINE void v_stream_end(void) {
+  _mm_sfence();
+}
+
+#include "portable.h"

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The least key of an array, that of the other end of the order, and where a key is first found.
+ *
+ * Floats need no keys in the loop. As integers, numbers are ordered by magnitude within each sign, so with M the
+ * greatest unsigned, m the least unsigned and S the greatest signed pattern: the minimum is M if M is negative, else m;
+ * the maximum is S if S is positive, else m; a NaN shows as S > inf or M > -inf. Only where NaNs are to be skipped and
+ * there are some, an array is gone over again with keys.
+ */
+#include "ops.h"
+#include "key.h"
+
+#include "kernels.def"
+
+enum {
+  CHAINS = 4
+};
+
+INLINE v_u8 min_unsigned(v_u8 a, v_u8 b, unsigned bytes) {
+  return bytes == 2 ? v_min_u16(a, b) : bytes == 4 ? v_min_u32(a, b) : v_min_u64(a, b);
+}
+
+INLINE v_u8 max_unsigned(v_u8 a, v_u8 b, unsigned bytes) {
+  return bytes == 2 ? v_max_u16(a, b) : bytes == 4 ? v_max_u32(a, b) : v_max_u64(a, b);
+}
+
+INLINE v_u8 max_signed(v_u8 a, v_u8 b, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return v_max_i8(a, b);
+  case 2:
+    return v_max_i16(a, b);
+  case 4:
+    return v_max_i32(a, b);
+  default:
+    return v_max_i64(a, b);
+  }
+}
+
+/* The lanes of a vector combined by `combine`. */
+#define FOLD(name)                                                                                                     \
+  INLINE v_u8 fold_##name(v_u8 x, unsigned bytes) {                                                                    \
+    for (unsigned group = VB / 2; group >= bytes; group /= 2) x = name(x, v_swap(x, group), bytes);                    \
+    return x;                                                                                                          \
+  }
+FOLD(min_unsigned)
+FOLD(max_unsigned)
+FOLD(max_signed)
+#undef FOLD
+
+typedef struct patterns {
+  v_u8 greatest_unsigned, least_unsigned, greatest_signed;
+} patterns;
+
+INLINE patterns patterns_of(v_u8 x) {
+  return (patterns){x, x, x};
+}
+
+INLINE patterns merge_patterns(patterns a, patterns b, unsigned bytes) {
+  return (patterns){max_unsigned(a.greatest_unsigned, b.greatest_unsigned, bytes),
+                    min_unsigned(a.least_unsigned, b.least_unsigned, bytes),
+                    max_signed(a.greatest_signed, b.greatest_signed, bytes)};
+}
+
+/* n > 0; a short tail is padded with its own first element. */
+INLINE patterns sweep_floats(const uint8_t *p, size_t n, unsigned bytes) {
+  const size_t lanes = VB / bytes;
+  red_state first = {.u64 = 0};
+  memcpy(&first.u64, p, bytes);
+  v_u8 pad = v_splat(first, bytes);
+  patterns all[2] = {patterns_of(pad), patterns_of(pad)};
+  for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
+    for (unsigned j = 0; j < 2; j++) all[j] = merge_patterns(all[j], patterns_of(v_load(p + j * VB)), bytes);
+  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
+    v_u8 x = n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p);
+    all[0] = merge_patterns(all[0], patterns_of(x), bytes);
+  }
+  return merge_patterns(all[0], all[1], bytes);
+}
+
+/* By keys, one vector at a time: the way of integers, and of floats among NaNs. */
+INLINE int64_t least_key(const red_lowered *lowered, uint64_t flip, const uint8_t *p, size_t n, red_lane_op op) {
+  const unsigned bytes = op_bytes(op);
+  const size_t lanes = VB / bytes;
+  const key_constants keys = key_constants_of(lowered, flip, op);
+  red_state first = {.u64 = 0};
+  memcpy(&first.u64, p, bytes);
+  v_u8 pad = v_splat(first, bytes);
+  v_u8 acc[CHAINS];
+  for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_identity(op);
+  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
+    for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_op(op, acc[j], v_key(&keys, v_load(p + j * VB), op));
+  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
+    v_u8 x = n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p);
+    acc[0] = v_op(op, acc[0], v_key(&keys, x, op));
+  }
+  acc[0] = v_op(op, v_op(op, acc[0], acc[1]), v_op(op, acc[2], acc[3]));
+  return v_state(op, v_fold(op, acc[0])).key;
+}
+
+INLINE uint64_t complement(unsigned bytes) {
+  return UINT64_MAX >> (64 - 8 * bytes);
+}
+
+INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_lane_op op, bool both,
+                    int64_t keys[2]) {
+  const unsigned bytes = op_bytes(op);
+  const uint64_t all = complement(bytes), sign = all ^ all >> 1;
+  if (op < RED_MIN_F16) {
+    keys[0] = least_key(lowered, 0, p, n, op);
+    if (both) keys[1] = least_key(lowered, all, p, n, op);
+    return;
+  }
+  patterns found = sweep_floats(p, n, bytes);
+  uint64_t most = v_first_u64(fold_max_unsigned(found.greatest_unsigned, bytes)) & all;
+  uint64_t least = v_first_u64(fold_min_unsigned(found.least_unsigned, bytes)) & all;
+  uint64_t top = v_first_u64(fold_max_signed(found.greatest_signed, bytes)) & all;
+  bool nan = most > (lowered->inf | sign) || (top < sign && top > lowered->inf);
+  if (nan && lowered->nan_skip) {
+    keys[0] = least_key(lowered, 0, p, n, op);
+    if (both) keys[1] = least_key(lowered, all, p, n, op);
+  } else if (nan) {
+    keys[0] = keys[1] = lowered->nan_key;
+  } else {
+    uint64_t minimum = (most & sign) != 0 ? most : least, maximum = top < sign ? top : least;
+    bool maxima = lowered->key_xor != 0;
+    keys[0] = key_of_bits(lowered, 0, maxima ? maximum : minimum, bytes);
+    if (both) keys[1] = key_of_bits(lowered, all, maxima ? minimum : maximum, bytes);
+  }
+}
+
+/* Equality of masked bits finds numbers (a zero of either sign where they are merged), exceeding infinity finds NaNs.
+ */
+INLINE size_t find(const red_lowered *lowered, const uint8_t *p, size_t n, int64_t key, red_lane_op op) {
+  const unsigned bytes = op_bytes(op);
+  const size_t lanes = VB / bytes;
+  const key_constants keys = key_constants_of(lowered, 0, op);
+  const v_u8 wanted = v_splat((red_state){.key = key}, bytes);
+  const v_u8 pad = v_splat((red_state){.u64 = 0}, bytes);
+  for (size_t i = 0;; i += lanes) {
+    v_u8 x = n - i < lanes ? v_load_partial(p + i * bytes, n - i, bytes, pad) : v_load(p + i * bytes);
+    v_u8 equal = lanes_equal(v_key(&keys, x, op), wanted, bytes);
+    if (!v_any(equal)) continue;
+    for (unsigned l = 0; l < VB; l += bytes)
+      if (equal[l]) return i + l / bytes;
+  }
+}
+
+#define RED_KEY_KINDS(X)                                                                                               \
+  X(i8, RED_MIN_I8)                                                                                                    \
+  X(i16, RED_MIN_I16)                                                                                                  \
+  X(i32, RED_MIN_I32)                                                                                                  \
+  X(i64, RED_MIN_I64)                                                                                                  \
+  X(f16, RED_MIN_F16)                                                                                                  \
+  X(f32, RED_MIN_F32)                                                                                                  \
+  X(f64, RED_MIN_F64)
+
+#define KERNEL(suffix, op)                                                                                             \
+  red_state ISA(min_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
+    int64_t keys[2];                                                                                                   \
+    extrema(lowered, data, n, op, false, keys);                                                                        \
+    return (red_state){.key = keys[0]};                                                                                \
+  }                                                                                                                    \
+  void ISA(extrema_##suffix)(const red_lowered *lowered, const void *data, size_t n, int64_t keys[2]) {                \
+    extrema(lowered, data, n, op, true, keys);                                                                         \
+  }                                                                                                                    \
+  size_t ISA(find_##suffix)(const red_lowered *lowered, const void *data, size_t n, int64_t key) {                     \
+    return find(lowered, data, n, key, op);                                                                            \
+  }
+RED_KEY_KINDS(KERNEL)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The primitives of an instruction set in plain vector extensions. An instruction set's header defines HAVE_x for each
+ * one that it brings itself and includes this file for the rest.
+ */
+
+/* Minima and maxima by comparing. */
+#define EXTREME(T)                                                                                                     \
+  INLINE v_u8 v_min_##T(v_u8 a, v_u8 b) {                                                                              \
+    return v_select((v_u8)((v_##T)a < (v_##T)b), a, b);                                                                \
+  }                                                                                                                    \
+  INLINE v_u8 v_max_##T(v_u8 a, v_u8 b) {                                                                              \
+    return v_select((v_u8)((v_##T)a > (v_##T)b), a, b);                                                                \
+  }
+
+#ifndef HAVE_EXTREME_I8
+EXTREME(i8)
+#endif
+#ifndef HAVE_EXTREME_I16
+EXTREME(i16)
+#endif
+#ifndef HAVE_EXTREME_U16
+EXTREME(u16)
+#endif
+#ifndef HAVE_EXTREME_32
+EXTREME(i32)
+EXTREME(u32)
+#endif
+#ifndef HAVE_EXTREME_64
+EXTREME(i64)
+EXTREME(u64)
+#endif
+#undef EXTREME
+
+/* Sums of eight unsigned bytes each, in lanes of 64 bits. */
+#ifndef HAVE_SUM_BYTES
+INLINE v_u64 v_sum_bytes(v_u8 x) {
+  v_u16 pairs = ((v_u16)x & 0xff) + ((v_u16)x >> 8);
+  v_u32 quads = ((v_u32)pairs & 0xffff) + ((v_u32)pairs >> 16);
+  return ((v_u64)quads & 0xffffffff) + ((v_u64)quads >> 32);
+}
+#endif
+
+/* Sums of two signed halfwords each, in lanes of 32 bits. */
+#ifndef HAVE_SUM_HALFWORDS
+INLINE v_i32 v_sum_halfwords(v_u8 x) {
+  return (((v_i32)((v_u32)x << 16)) >> 16) + ((v_i32)x >> 16);
+}
+#endif
+
+/*
+ * VB / 4 values of f16 at p, widened exactly: exponent and fraction moved into place are the value times 2^-112, also
+ * for subnormals; infinities and NaNs get the rest of their exponent.
+ */
+#ifndef HAVE_F16
+INLINE v_f32 v_f32_from_f16(const void *p) {
+  v_u32 half;
+  for (unsigned i = 0; i < VB / 4; i++) half[i] = ((const u16_unaligned *)p)[i];
+  v_u32 sign = (half & 0x8000) << 16;
+  v_f32 value = (v_f32)((half & 0x7fff) << 13) * 0x1p112f;
+  v_u32 special = (v_u32)((half & 0x7c00) == 0x7c00) & 0x7f800000;
+  return (v_f32)((v_u32)value | sign | special);
+}
+#endif
+
+/* VB / 4 values of bf16 at p. */
+#ifndef HAVE_BF16
+INLINE v_f32 v_f32_from_bf16(const void *p) {
+  v_u32 half;
+  for (unsigned i = 0; i < VB / 4; i++) half[i] = ((const u16_unaligned *)p)[i];
+  return (v_f32)(half << 16);
+}
+#endif
+
+/* VB / 8 values of f32 at p, widened. */
+#ifndef HAVE_F64_FROM_F32
+INLINE v_f64 v_f64_from_f32(const void *p) {
+  v_f64 wide;
+  for (unsigned i = 0; i < VB / 8; i++) wide[i] = (double)((const f32_unaligned *)p)[i];
+  return wide;
+}
+#endif
+
+/* VB / 8 values of f16 or bf16 at p, widened. */
+#ifndef HAVE_F64_FROM_HALF
+INLINE v_f64 v_f64_from_f16(const void *p) {
+  uint8_t padded[VB / 2] = {0};
+  memcpy(padded, p, VB / 4);
+  v_f32 wide = v_f32_from_f16(padded);
+  return v_f64_from_f32(&wide);
+}
+INLINE v_f64 v_f64_from_bf16(const void *p) {
+  uint8_t padded[VB / 2] = {0};
+  memcpy(padded, p, VB / 4);
+  v_f32 wide = v_f32_from_bf16(padded);
+  return v_f64_from_f32(&wide);
+}
+#endif
+
+/* The first `count` elements of `bytes` bytes at p, fewer than a vector's; `pad` beyond. Nothing else is read. */
+#ifndef HAVE_LOAD_PARTIAL
+INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
+  memcpy(&pad, p, count * bytes);
+  return pad;
+}
+#endif
+
+/* Is any byte nonzero? */
+#ifndef HAVE_ANY
+INLINE bool v_any(v_u8 x) {
+  v_u64 words = (v_u64)x;
+  uint64_t all = 0;
+  for (unsigned i = 0; i < VB / 8; i++) all |= words[i];
+  return all != 0;
+}
+#endif
+
+/* Store past the caches; p is aligned to VB. v_stream_end orders such stores before later ones. */
+#ifndef HAVE_STREAM
+#define STREAMS 0
+INLINE void v_stream(void *p, v_u8 x) {
+  v_store(p, x);
+}
+INLINE void v_stream_end(void) {}
+#else
+#define STREAMS 1
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sums, products, counts and bitwise reductions: any order gives the same bits, so each takes its fastest. */
+#include "ops.h"
+
+#include "kernels.def"
+
+/* Independent accumulators, enough to hide the latency of an addition. */
+enum {
+  CHAINS = 4
+};
+
+INLINE uint64_t total_u64(v_u64 x) {
+  uint64_t total = 0;
+  for (unsigned i = 0; i < VB / 8; i++) total += x[i];
+  return total;
+}
+
+/* ---- Sums: elements are made unsigned by a bias, which is taken off at the end ---- */
+
+INLINE uint64_t sum_8(const uint8_t *p, size_t n, uint8_t bias) {
+  v_u64 acc[CHAINS] = {{0}};
+  size_t lanes = (n + VB - 1) / VB * VB;
+  for (; n >= CHAINS * VB; n -= CHAINS * VB, p += CHAINS * VB)
+    for (unsigned j = 0; j < CHAINS; j++) acc[j] += v_sum_bytes(v_load(p + j * VB) ^ bias);
+  for (; n >= VB; n -= VB, p += VB) acc[0] += v_sum_bytes(v_load(p) ^ bias);
+  if (n > 0) acc[0] += v_sum_bytes(v_load_partial(p, n, 1, (v_u8){0}) ^ bias);
+  return total_u64(acc[0] + acc[1] + acc[2] + acc[3]) - lanes * bias;
+}
+
+/* Lanes of 32 bits take 2^14 pairs of halfwords before they are emptied. */
+INLINE uint64_t sum_16(const uint8_t *p, size_t n, uint16_t bias) {
+  const size_t lanes = VB / 2, before_overflow = (size_t)1 << 14;
+  uint64_t total = 0, padded = (n + lanes - 1) / lanes * lanes;
+  while (n > 0) {
+    v_i32 acc[CHAINS] = {{0}};
+    size_t vectors = n / lanes < before_overflow ? n / lanes : before_overflow, i = 0;
+    for (; i + CHAINS <= vectors; i += CHAINS)
+      for (unsigned j = 0; j < CHAINS; j++) acc[j] += v_sum_halfwords((v_u8)((v_u16)v_load(p + (i + j) * VB) ^ bias));
+    for (; i < vectors; i++) acc[0] += v_sum_halfwords((v_u8)((v_u16)v_load(p + i * VB) ^ bias));
+    p += vectors * VB;
+    n -= vectors * lanes;
+    if (n > 0 && n < lanes) {
+      acc[1] += v_sum_halfwords((v_u8)((v_u16)v_load_partial(p, n, 2, (v_u8){0}) ^ bias));
+      n = 0;
+    }
+    for (unsigned j = 0; j < CHAINS; j++)
+      for (unsigned l = 0; l < VB / 4; l++) total += (uint64_t)(int64_t)acc[j][l];
+  }
+  return total + padded * bias;
+}
+
+/* Unsigned words: with F = sum of whole lanes and H = sum of upper words, the lower words add up to F - 2^32 H. */
+typedef struct word_sums {
+  v_u64 whole[CHAINS], upper[CHAINS];
+} word_sums;
+
+INLINE void add_words(word_sums *sums, unsigned chain, v_u8 x, uint32_t bias) {
+  v_u64 biased = (v_u64)((v_u32)x ^ bias);
+  sums->whole[chain] += biased;
+  sums->upper[chain] += biased >> 32;
+}
+
+INLINE uint64_t sum_32(const uint8_t *p, size_t n, uint32_t bias) {
+  const size_t lanes = VB / 4;
+  word_sums sums = {{{0}}, {{0}}};
+  uint64_t padded = (n + lanes - 1) / lanes * lanes;
+  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
+    for (unsigned j = 0; j < CHAINS; j++) add_words(&sums, j, v_load(p + j * VB), bias);
+  for (; n >= lanes; n -= lanes, p += VB) add_words(&sums, 0, v_load(p), bias);
+  if (n > 0) add_words(&sums, 1, v_load_partial(p, n, 4, (v_u8){0}), bias);
+  uint64_t whole = total_u64(sums.whole[0] + sums.whole[1] + sums.whole[2] + sums.whole[3]);
+  uint64_t upper = total_u64(sums.upper[0] + sums.upper[1] + sums.upper[2] + sums.upper[3]);
+  return whole - (upper << 32) + upper - padded * bias;
+}
+
+INLINE uint64_t sum_64(const uint8_t *p, size_t n) {
+  const size_t lanes = VB / 8;
+  v_u64 acc[CHAINS] = {{0}};
+  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
+    for (unsigned j = 0; j < CHAINS; j++) acc[j] += (v_u64)v_load(p + j * VB);
+  for (; n >= lanes; n -= lanes, p += VB) acc[0] += (v_u64)v_load(p);
+  if (n > 0) acc[1] += (v_u64)v_load_partial(p, n, 8, (v_u8){0});
+  return total_u64(acc[0] + acc[1] + acc[2] + acc[3]);
+}
+
+INLINE uint64_t sum(const uint8_t *p, size_t n, unsigned bytes, bool is_signed) {
+  switch (bytes) {
+  case 1:
+    return sum_8(p, n, is_signed ? 0x80 : 0);
+  case 2:
+    return is_signed ? sum_16(p, n, 0) : sum_16(p, n, 0x8000); /* halfwords are summed as signed ones */
+  case 4:
+    return sum_32(p, n, is_signed ? 0x80000000 : 0);
+  default:
+    return sum_64(p, n);
+  }
+}
+
+void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high) {
+  const uint8_t *p = in;
+  const uint64_t bias = is_signed ? 0x8000000000000000 : 0;
+  const size_t lanes = VB / 8;
+  v_u64 lower[2] = {{0}}, upper[2] = {{0}};
+  uint64_t padded = (n + lanes - 1) / lanes * lanes;
+  for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
+    for (unsigned j = 0; j < 2; j++) {
+      v_u64 x = (v_u64)v_load(p + j * VB) ^ bias;
+      lower[j] += x & 0xffffffff;
+      upper[j] += x >> 32;
+    }
+  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
+    v_u64 x = (v_u64)(n < lanes ? v_load_partial(p, n, 8, (v_u8){0}) : v_load(p)) ^ bias;
+    lower[0] += x & 0xffffffff;
+    upper[0] += x >> 32;
+  }
+  *low = total_u64(lower[0] + lower[1]);
+  *high = (int64_t)(total_u64(upper[0] + upper[1]) - padded * (bias >> 32));
+}
+
+/* ---- Products mod 2^64 ---- */
+
+INLINE uint64_t extend(const uint8_t *p, unsigned bytes, bool is_signed) {
+  switch (bytes) {
+  case 1:
+    return is_signed ? (uint64_t) * (const i8_unaligned *)p : *p;
+  case 2:
+    return is_signed ? (uint64_t) * (const i16_unaligned *)p : *(const u16_unaligned *)p;
+  case 4:
+    return is_signed ? (uint64_t) * (const i32_unaligned *)p : *(const u32_unaligned *)p;
+  default:
+    return *(const u64_unaligned *)p;
+  }
+}
+
+INLINE uint64_t product(const uint8_t *p, size_t n, unsigned bytes, bool is_signed) {
+  const size_t lanes = VB / 8;
+  v_u64 acc[CHAINS];
+  for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_splat_u64(1);
+  for (; n >= CHAINS * lanes; n -= CHAINS * lanes)
+    for (unsigned j = 0; j < CHAINS; j++, p += lanes * bytes) {
+      v_u64 x;
+      for (unsigned l = 0; l < lanes; l++) x[l] = extend(p + l * bytes, bytes, is_signed);
+      acc[j] *= x;
+    }
+  acc[0] *= acc[1];
+  acc[2] *= acc[3];
+  acc[0] *= acc[2];
+  uint64_t total = 1;
+  for (; n > 0; n--, p += bytes) total *= extend(p, bytes, is_signed);
+  for (unsigned l = 0; l < lanes; l++) total *= acc[0][l];
+  return total;
+}
+
+#define KERNEL(suffix, in, bytes, is_signed)                                                                           \
+  red_state ISA(sum_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
+    (void)lowered;                                                                                                     \
+    return (red_state){.u64 = sum(data, n, bytes, is_signed)};                                                         \
+  }                                                                                                                    \
+  red_state ISA(prod_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                               \
+    (void)lowered;                                                                                                     \
+    return (red_state){.u64 = product(data, n, bytes, is_signed)};                                                     \
+  }
+RED_REDUCE_INTEGER(KERNEL)
+#undef KERNEL
+
+/* ---- Bitwise: the width matters only at the very end ---- */
+
+INLINE uint64_t bitwise(red_lane_op op, const uint8_t *p, size_t n, unsigned bytes) {
+  v_u8 acc[CHAINS];
+  size_t left = n * bytes;
+  for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_identity(op);
+  for (; left >= CHAINS * VB; left -= CHAINS * VB, p += CHAINS * VB)
+    for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_op(op, acc[j], v_load(p + j * VB));
+  for (; left >= VB; left -= VB, p += VB) acc[0] = v_op(op, acc[0], v_load(p));
+  if (left > 0) acc[1] = v_op(op, acc[1], v_load_partial(p, left / bytes, bytes, v_identity(op)));
+  acc[0] = v_op(op, v_op(op, acc[0], acc[1]), v_op(op, acc[2], acc[3]));
+  for (unsigned group = VB / 2; group >= bytes; group /= 2) acc[0] = v_op(op, acc[0], v_swap(acc[0], group));
+  unsigned shift = 64 - 8 * bytes;
+  return v_first_u64(acc[0]) << shift >> shift;
+}
+
+/* ---- Counting zeros: lanes of the element's width go down by one for each; they are emptied before they overflow ----
+ */
+
+INLINE v_u8 are_zero(v_u8 x, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return (v_u8)(x == 0);
+  case 2:
+    return (v_u8)((v_u16)x == 0);
+  case 4:
+    return (v_u8)((v_u32)x == 0);
+  default:
+    return (v_u8)((v_u64)x == 0);
+  }
+}
+
+INLINE v_u8 minus(v_u8 a, v_u8 b, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return a - b;
+  case 2:
+    return (v_u8)((v_u16)a - (v_u16)b);
+  case 4:
+    return (v_u8)((v_u32)a - (v_u32)b);
+  default:
+    return (v_u8)((v_u64)a - (v_u64)b);
+  }
+}
+
+INLINE uint64_t total_lanes(v_u8 x, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return total_u64(v_sum_bytes(x));
+  case 2:
+    return total_u64((v_u64)(((v_u32)x & 0xffff) + ((v_u32)x >> 16)) & 0xffffffff) +
+           total_u64((v_u64)(((v_u32)x & 0xffff) + ((v_u32)x >> 16)) >> 32);
+  case 4:
+    return total_u64((v_u64)x & 0xffffffff) + total_u64((v_u64)x >> 32);
+  default:
+    return total_u64((v_u64)x);
+  }
+}
+
+INLINE uint64_t count_nonzero(const uint8_t *p, size_t n, unsigned bytes, uint64_t mask_bits) {
+  const v_u8 mask = v_splat((red_state){.u64 = mask_bits}, bytes);
+  const size_t lanes = VB / bytes, most = bytes == 1 ? 252 : bytes == 2 ? 65532 : (size_t)1 << 20;
+  uint64_t zeros = 0, all = n;
+  while (n >= lanes) {
+    v_u8 acc[2] = {{0}};
+    size_t vectors = n / lanes < 2 * most ? n / lanes : 2 * most, i = 0;
+    for (; i + 2 <= vectors; i += 2)
+      for (unsigned j = 0; j < 2; j++) acc[j] = minus(acc[j], are_zero(v_load(p + (i + j) * VB) & mask, bytes), bytes);
+    if (i < vectors) acc[0] = minus(acc[0], are_zero(v_load(p + i * VB) & mask, bytes), bytes);
+    p += vectors * VB;
+    n -= vectors * lanes;
+    zeros += total_lanes(acc[0], bytes) + total_lanes(acc[1], bytes);
+  }
+  if (n > 0) {
+    v_u8 last = v_load_partial(p, n, bytes, v_splat_u8(0xff)) & mask;
+    zeros += total_lanes(minus((v_u8){0}, are_zero(last, bytes), bytes), bytes);
+  }
+  return all - zeros;
+}
+
+#define KERNEL(suffix, bytes)                                                                                          \
+  red_state ISA(and_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
+    (void)lowered;                                                                                                     \
+    return (red_state){.u64 = bitwise(RED_AND_U8, data, n, bytes)};                                                    \
+  }                                                                                                                    \
+  red_state ISA(or_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                 \
+    (void)lowered;                                                                                                     \
+    return (red_state){.u64 = bitwise(RED_OR_U8, data, n, bytes)};                                                     \
+  }                                                                                                                    \
+  red_state ISA(xor_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
+    (void)lowered;                                                                                                     \
+    return (red_state){.u64 = bitwise(RED_XOR_U8, data, n, bytes)};                                                    \
+  }                                                                                                                    \
+  red_state ISA(count_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                              \
+    return (red_state){.u64 = count_nonzero(data, n, bytes, lowered->nonzero_mask)};                                   \
+  }
+RED_WIDTHS(KERNEL)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* SSE2: the base of x86-64. */
+#include <emmintrin.h>
+
+#define HAVE_EXTREME_I16
+INLINE v_u8 v_min_i16(v_u8 a, v_u8 b) {
+  return (v_u8)_mm_min_epi16((__m128i)a, (__m128i)b);
+}
+INLINE v_u8 v_max_i16(v_u8 a, v_u8 b) {
+  return (v_u8)_mm_max_epi16((__m128i)a, (__m128i)b);
+}
+
+#define HAVE_SUM_BYTES
+INLINE v_u64 v_sum_bytes(v_u8 x) {
+  return (v_u64)_mm_sad_epu8((__m128i)x, _mm_setzero_si128());
+}
+
+#define HAVE_SUM_HALFWORDS
+INLINE v_i32 v_sum_halfwords(v_u8 x) {
+  return (v_i32)_mm_madd_epi16((__m128i)x, _mm_set1_epi16(1));
+}
+
+#define HAVE_F16
+INLINE v_f32 v_f32_from_f16(const void *p) {
+  v_u32 half = (v_u32)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
+  v_u32 sign = (half & 0x8000) << 16;
+  v_f32 value = (v_f32)((half & 0x7fff) << 13) * 0x1p112f;
+  v_u32 special = (v_u32)((half & 0x7c00) == 0x7c00) & 0x7f800000;
+  return (v_f32)((v_u32)value | sign | special);
+}
+
+#define HAVE_BF16
+INLINE v_f32 v_f32_from_bf16(const void *p) {
+  return (v_f32)_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64((const __m128i *)p));
+}
+
+#define HAVE_F64_FROM_F32
+INLINE v_f64 v_f64_from_f32(const void *p) {
+  return (v_f64)_mm_cvtps_pd((__m128)_mm_loadl_epi64((const __m128i *)p));
+}
+
+#define HAVE_ANY
+INLINE bool v_any(v_u8 x) {
+  return _mm_movemask_epi8((__m128i)(x == 0)) != 0xffff;
+}
+
+#define HAVE_STREAM
+INLINE void v_stream(void *p, v_u8 x) {
+  _mm_stream_si128((__m128i *)p, (__m128i)x);
+}
+INLINE void v_stream_end(void) {
+  _mm_sfence();
+}
+
+#include "portable.h"

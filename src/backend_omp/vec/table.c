@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of an instruction set. Everything in it is listed in kernels.def. */
+#include "kernels.h"
+#include "vector.h"
+
+#include "kernels.def"
+
+#define X(name, op, in, family, wide) red_reduce_fn ISA(name);
+RED_REDUCE_FLOAT(X)
+#undef X
+#define X(suffix, in, bytes, is_signed) red_reduce_fn ISA(sum_##suffix), ISA(prod_##suffix);
+RED_REDUCE_INTEGER(X)
+#undef X
+#define X(suffix, bytes)                                                                                               \
+  red_reduce_fn ISA(and_##suffix), ISA(or_##suffix), ISA(xor_##suffix), ISA(count_##suffix);                           \
+  red_flags_fn ISA(flags_##suffix);
+RED_WIDTHS(X)
+#undef X
+#define X(dtype, suffix, op)                                                                                           \
+  red_reduce_fn ISA(min_##suffix);                                                                                     \
+  red_extrema_fn ISA(extrema_##suffix);                                                                                \
+  red_find_fn ISA(find_##suffix);
+RED_EXTREMA(X)
+#undef X
+#define X(name, op) red_scan_fn ISA(scan_##name);
+RED_SCANS(X)
+#undef X
+#define X(name, op) red_total_fn ISA(total_##name);
+RED_TOTALS(X)
+#undef X
+#define X(from, to) red_convert_fn ISA(convert_##from##_##to);
+RED_CONVERSIONS(X)
+#undef X
+void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
+
+const red_kernels ISA(red_kernels) = {
+    .name = ISA_NAME,
+    .reduce =
+        {
+#define X(fn, op, in, family, wide) [RED_FAMILY_##family][in][wide] = ISA(fn),
+            RED_REDUCE_FLOAT(X)
+#undef X
+#define X(suffix, in, bytes, is_signed)                                                                                \
+  [RED_FAMILY_ADD][in] = {ISA(sum_##suffix), ISA(sum_##suffix)},                                                       \
+  [RED_FAMILY_MUL][in] = {ISA(prod_##suffix), ISA(prod_##suffix)},
+                RED_REDUCE_INTEGER(X)
+#undef X
+#define X(dtype, suffix, op) [RED_FAMILY_MIN][dtype] = {ISA(min_##suffix), ISA(min_##suffix)},
+                    RED_EXTREMA(X)
+#undef X
+#define X(dtype, suffix)                                                                                               \
+  [RED_FAMILY_AND][dtype] = {ISA(and_##suffix), ISA(and_##suffix)},                                                    \
+  [RED_FAMILY_OR][dtype] = {ISA(or_##suffix), ISA(or_##suffix)},                                                       \
+  [RED_FAMILY_XOR][dtype] = {ISA(xor_##suffix), ISA(xor_##suffix)},                                                    \
+  [RED_FAMILY_COUNT][dtype] = {ISA(count_##suffix), ISA(count_##suffix)},
+                        RED_DTYPE_WIDTHS(X)
+#undef X
+        },
+#define X(dtype, suffix, op) [dtype] = ISA(extrema_##suffix),
+    .extrema = {RED_EXTREMA(X)},
+#undef X
+#define X(dtype, suffix, op) [dtype] = ISA(find_##suffix),
+    .find = {RED_EXTREMA(X)},
+#undef X
+    .sum_halves = ISA(sum_halves),
+#define X(name, op) [op] = ISA(scan_##name),
+    .scan = {RED_SCANS(X)},
+#undef X
+#define X(name, op) [op] = ISA(total_##name),
+    .total = {RED_TOTALS(X)},
+#undef X
+#define X(dtype, wide, from, to) [dtype][wide] = ISA(convert_##from##_##to),
+    .widen = {RED_WIDENINGS(X)},
+    .narrow = {RED_NARROWINGS(X)},
+#undef X
+    .flags = {ISA(flags_8), ISA(flags_16), ISA(flags_32), ISA(flags_64)},
+};
