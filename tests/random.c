@@ -70,24 +70,33 @@ static uint64_t special(red_dtype dtype, uint64_t choice) {
   return sign | values[(choice & 15) % (sizeof values / sizeof *values)];
 }
 
-void random_elements(random_state *random, red_dtype dtype, void *elements, uint64_t n) {
-  enum {
-    MODERATE,
-    ANY_BITS,
-    SPECIAL,
-    RARELY_SPECIAL,
-    NEGATIVE_ZEROS,
-    STYLES
-  };
+enum style {
+  MODERATE,
+  ANY_BITS,
+  SPECIAL,
+  RARELY_SPECIAL,
+  NEGATIVE_ZEROS,
+  STYLES
+};
+
+static void fill(random_state *random, enum style style, red_dtype dtype, unsigned char *elements, uint64_t n) {
   size_t bytes = red_dtype_bytes(dtype);
-  uint64_t style = random_below(random, STYLES + 2); /* moderate more often */
   for (uint64_t i = 0; i < n; i++) {
     uint64_t next = random_next(random), bits = moderate(dtype, next);
     if (style == ANY_BITS) bits = next;
     if (style == SPECIAL || (style == RARELY_SPECIAL && next % 509 == 0)) bits = special(dtype, next >> 32);
     if (style == NEGATIVE_ZEROS) bits = (uint64_t)1 << (8 * bytes - 1);
-    memcpy((unsigned char *)elements + i * bytes, &bits, bytes); /* little endian */
+    memcpy(elements + i * bytes, &bits, bytes); /* little endian */
   }
+}
+
+void random_elements(random_state *random, red_dtype dtype, void *elements, uint64_t n) {
+  uint64_t style = random_below(random, STYLES + 2); /* moderate more often */
+  fill(random, style < STYLES ? (enum style)style : MODERATE, dtype, elements, n);
+}
+
+void random_numbers(random_state *random, red_dtype dtype, void *elements, uint64_t n) {
+  fill(random, MODERATE, dtype, elements, n);
 }
 
 red_scalar random_scalar(random_state *random, red_dtype dtype) {

@@ -26,6 +26,9 @@ uint64_t random_length(random_state *random, uint64_t most);
  */
 void random_elements(random_state *random, red_dtype dtype, void *elements, uint64_t n);
 
+/* The first of these kinds: where the order of additions shows in almost every result. */
+void random_numbers(random_state *random, red_dtype dtype, void *elements, uint64_t n);
+
 /* A value of the dtype for an initial value, small enough to be told from the rest. */
 red_scalar random_scalar(random_state *random, red_dtype dtype);
 

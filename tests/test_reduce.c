@@ -84,7 +84,7 @@ START_TEST(threads) {
       problem.acc = threaded[i].acc;
       buffer in = buffer_new(n * red_dtype_bytes(problem.in), 0);
       uint64_t expected = 0;
-      random_elements(&random, problem.in, in.data, n);
+      (repeat % 2 ? random_numbers : random_elements)(&random, problem.in, in.data, n);
       red_status want = red_reference(&problem, in.data, &expected);
       for (unsigned t = 1; t <= MOST_THREADS; t++) {
         uint64_t actual = 0;

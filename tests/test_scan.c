@@ -67,11 +67,11 @@ static const struct {
                 {RED_SUM, RED_F16, 0},  {RED_SUM, RED_I32, 0}, {RED_MIN, RED_F32, 0},  {RED_MAXNUM, RED_BF16, 0},
                 {RED_BXOR, RED_U64, 0}, {RED_ANY, RED_F64, 0}, {RED_ALL, RED_U8, 0},   {RED_COUNT_NONZERO, RED_I8, 0}};
 
-static void scan_with_threads(red_context **contexts, const red_problem *problem, random_state *random) {
+static void scan_with_threads(red_context **contexts, const red_problem *problem, random_state *random, int mixed) {
   size_t bytes = output_bytes(problem);
   buffer in = buffer_new(problem->n * red_dtype_bytes(problem->in), 0), out = buffer_new(bytes, 0);
   unsigned char *expected = malloc(bytes);
-  random_elements(random, problem->in, in.data, problem->n);
+  (mixed ? random_elements : random_numbers)(random, problem->in, in.data, problem->n);
   ck_red(red_reference(problem, in.data, expected));
   for (unsigned t = 1; t <= MOST_THREADS; t++) {
     memset(out.data, 0xee, bytes);
@@ -90,15 +90,15 @@ START_TEST(threads) {
   red_context *contexts[MOST_THREADS + 1];
   for (unsigned t = 1; t <= MOST_THREADS; t++) contexts[t] = suite_context(t);
   for (size_t i = 0; i < sizeof threaded / sizeof *threaded; i++)
-    for (unsigned kind = 0; kind < 2; kind++) {
-      red_problem problem =
-          RED_PROBLEM_INIT(kinds[kind], threaded[i].op, threaded[i].in, 200000 + random_below(&random, 300000));
+    for (unsigned round = 0; round < 2 * suite_repeat(2); round++) {
+      uint64_t n = 300000 + random_below(&random, 700000);
+      red_problem problem = RED_PROBLEM_INIT(kinds[round % 2], threaded[i].op, threaded[i].in, n);
       problem.acc = threaded[i].acc;
       problem.has_init = random_below(&random, 2) == 0;
       red_problem resolved = problem;
       ck_red(red_problem_resolve(&resolved));
       problem.init = random_scalar(&random, resolved.acc);
-      scan_with_threads(contexts, &problem, &random);
+      scan_with_threads(contexts, &problem, &random, round > 1);
     }
   for (unsigned t = 1; t <= MOST_THREADS; t++) red_context_destroy(contexts[t]);
 }
