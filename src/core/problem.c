@@ -128,6 +128,7 @@ static bool parse_integer(const char *text, red_dtype dtype, red_scalar *value) 
 
 /* The initial value in the accumulator's dtype; the public tools read theirs the same way. */
 static red_status parse_init(const char *text, red_problem *problem) {
+  if (problem->kind == RED_STATS) return red_fail(RED_ERR_UNSUPPORTED, "problem: stats takes no initial value");
   red_problem resolved = *problem;
   red_status status = red_problem_resolve(&resolved);
   if (status != RED_OK) return status;
