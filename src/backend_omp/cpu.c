@@ -61,7 +61,7 @@ const red_kernels *red_cpu_kernels(void) {
   __builtin_cpu_init();
 #endif
   const char *forced = getenv("RED_CPU");
-  for (int i = 0; i < ISAS; i++) {
+  for (unsigned i = 0; i < ISAS; i++) {
     if (forced != NULL && forced[0] != '\0' && strcmp(forced, isas[i].name) != 0) continue;
     if (isas[i].available()) return isas[i].kernels;
     if (forced == NULL || forced[0] == '\0') continue;
@@ -69,7 +69,7 @@ const red_kernels *red_cpu_kernels(void) {
     return NULL;
   }
   char known[64] = "";
-  for (int i = 0; i < ISAS; i++) {
+  for (unsigned i = 0; i < ISAS; i++) {
     strcat(known, i > 0 ? ", " : "");
     strcat(known, isas[i].name);
   }
