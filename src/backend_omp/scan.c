@@ -54,8 +54,10 @@ static void work(void *argument, unsigned index, unsigned count) {
     uint64_t mine = window + index;
     if (part_length(team, mine) > 0)
       red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix));
-    for (unsigned i = index; i < count && part_length(team, window + i) == team->part; i++)
+    for (unsigned i = index; i < count && part_length(team, window + i) == team->part; i++) {
       red_prefix_append(&prefix, job, team->slots[i].node[now]);
+      if (i == index) red_scan_store_end(job, &prefix, (mine + 1) * team->part);
+    }
     reduce_part(team, mine + count, &team->slots[index].node[!now]);
     red_team_barrier();
   }

@@ -200,6 +200,12 @@ static void store_tile(const red_scan_job *job, void *tile, void *spare, size_t 
   }
 }
 
+void red_scan_store_end(const red_scan_job *job, const red_prefix *prefix, uint64_t end) {
+  const red_lowered *lowered = job->lowered;
+  if (!lowered->canonical || lowered->kind != RED_INCLUSIVE_SCAN) return;
+  red_state_store(lowered, red_prefix_now(prefix), end, job->out + (end - 1) * lowered->out_bytes);
+}
+
 static bool is_direct(const red_scan_job *job) {
   return !job->is_flag && job->load == NULL && job->store[0] == NULL;
 }
@@ -222,6 +228,7 @@ red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, re
     red_state node = scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags);
     store_tile(job, tile, spare, here, to);
     red_prefix_append(&prefix, job, node);
+    if (here == RED_TILE) red_scan_store_end(job, &prefix, first + i + here);
   }
   return top_node(&prefix);
 }

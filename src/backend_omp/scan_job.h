@@ -49,4 +49,10 @@ static inline red_state red_prefix_now(const red_prefix *prefix) {
   return prefix->prefix[0];
 }
 
+/*
+ * A piece's last inclusive output is P(end), whose carry ripples through the nodes before the piece: it is written from
+ * the prefix once the piece's own node has been appended. (Canonical scans only: elsewhere the kernel's is the same.)
+ */
+void red_scan_store_end(const red_scan_job *job, const red_prefix *prefix, uint64_t end);
+
 #endif
