@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Warp primitives for your own kernels: shuffles of any trivially copyable type, reductions and scans. Header only, CUDA
+ * C++14, no dependency on the library.
+ *
+ * Every function is called by the lanes 0 .. lanes-1 of a warp together, `lanes` being 32 unless given (a partial warp:
+ * its first lanes). Each states its order of operations, so that results on floating-point numbers can be relied on:
+ *   warp_reduce          for h = 16, 8, 4, 2, 1:  a[l] = op(a[l], a[l + h]), a missing operand is skipped
+ *   warp_reduce_pairs    for h = 1, 2, 4, 8, 16:  neighbours first, the tree of adjacent pairs
+ *   warp_inclusive_scan  for d = 1, 2, 4, 8, 16:  a[l] = op(a[l - d], a[l]), where l >= d
+ */
+#ifndef RED_DEVICE_CUDA_WARP_CUH
+#define RED_DEVICE_CUDA_WARP_CUH
+
+namespace red {
+
+/* ---- Operators: any struct with a const operator() will do ------------------------------------------------------- */
+
+struct Sum {
+  template <class T> __device__ T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+struct Prod {
+  template <class T> __device__ T operator()(T a, T b) const { return static_cast<T>(a * b); }
+};
+struct And {
+  template <class T> __device__ T operator()(T a, T b) const { return static_cast<T>(a & b); }
+};
+struct Or {
+  template <class T> __device__ T operator()(T a, T b) const { return static_cast<T>(a | b); }
+};
+struct Xor {
+  template <class T> __device__ T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+};
+
+namespace detail {
+template <class T> __device__ inline bool is_nan(T) { return false; }
+__device__ inline bool is_nan(float x) { return x != x; }
+__device__ inline bool is_nan(double x) { return x != x; }
+template <class T> __device__ inline bool precedes(T a, T b) { return a < b; }
+/* IEEE 754-2019 minimum and maximum put -0 before +0. */
+__device__ inline bool precedes(float a, float b) {
+  return a < b || (a == b && __float_as_int(a) < 0 && __float_as_int(b) >= 0);
+}
+__device__ inline bool precedes(double a, double b) {
+  return a < b || (a == b && __double_as_longlong(a) < 0 && __double_as_longlong(b) >= 0);
+}
+} // namespace detail
+
+/* minimum, maximum: a NaN wins. */
+struct Min {
+  template <class T> __device__ T operator()(T a, T b) const {
+    if (detail::is_nan(a)) return a;
+    return detail::is_nan(b) || detail::precedes(b, a) ? b : a;
+  }
+};
+struct Max {
+  template <class T> __device__ T operator()(T a, T b) const {
+    if (detail::is_nan(a)) return a;
+    return detail::is_nan(b) || detail::precedes(a, b) ? b : a;
+  }
+};
+/* minimumNumber, maximumNumber: a NaN loses. */
+struct MinNum {
+  template <class T> __device__ T operator()(T a, T b) const {
+    if (detail::is_nan(a)) return b;
+    return detail::precedes(b, a) ? b : a;
+  }
+};
+struct MaxNum {
+  template <class T> __device__ T operator()(T a, T b) const {
+    if (detail::is_nan(a)) return b;
+    return detail::precedes(a, b) ? b : a;
+  }
+};
+
+/* ---- Shuffles ----------------------------------------------------------------------------------------------------- */
+
+/* For blocks whose size in x is a multiple of 32, or that are one-dimensional. */
+__device__ inline unsigned lane_index() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
+/* The mask of the first `lanes` lanes. */
+__device__ constexpr unsigned lane_mask(unsigned lanes) { return lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1; }
+
+namespace detail {
+template <class T, unsigned Size = sizeof(T)> struct Words {
+  static_assert(__is_trivially_copyable(T), "shuffles copy bytes");
+  static constexpr unsigned count = (Size + 3) / 4;
+  unsigned word[count];
+};
+
+/* Any type travels as 32-bit words; the compiler sees through the copies. */
+template <class T, class Move> __device__ inline T move_words(T value, Move move) {
+  Words<T> words = {};
+  __builtin_memcpy(words.word, &value, sizeof(T));
+#pragma unroll
+  for (unsigned i = 0; i < Words<T>::count; i++) words.word[i] = move(words.word[i]);
+  __builtin_memcpy(&value, words.word, sizeof(T));
+  return value;
+}
+} // namespace detail
+
+/* The value of one lane, in all. */
+template <class T> __device__ inline T warp_broadcast(T value, unsigned lane, unsigned lanes = 32) {
+  unsigned mask = lane_mask(lanes);
+  return detail::move_words(value, [=](unsigned w) { return __shfl_sync(mask, w, static_cast<int>(lane)); });
+}
+
+/* The value of lane ^ bits, which must be one of the lanes. */
+template <class T> __device__ inline T warp_xor(T value, unsigned bits, unsigned lanes = 32) {
+  unsigned mask = lane_mask(lanes);
+  return detail::move_words(value, [=](unsigned w) { return __shfl_xor_sync(mask, w, static_cast<int>(bits)); });
+}
+
+/* The value of lane - distance; lanes below `distance` keep their own: guard what you do with it. */
+template <class T> __device__ inline T warp_up(T value, unsigned distance, unsigned lanes = 32) {
+  unsigned mask = lane_mask(lanes);
+  return detail::move_words(value, [=](unsigned w) { return __shfl_up_sync(mask, w, distance); });
+}
+
+/* The value of lane + distance; where there is none the result is unspecified: guard what you do with it. */
+template <class T> __device__ inline T warp_down(T value, unsigned distance, unsigned lanes = 32) {
+  unsigned mask = lane_mask(lanes);
+  return detail::move_words(value, [=](unsigned w) { return __shfl_down_sync(mask, w, distance); });
+}
+
+/* ---- Reductions: the result is in lane 0, other lanes hold partial results ---------------------------------------- */
+
+template <class T, class Op> __device__ inline T warp_reduce(T value, Op op, unsigned lanes = 32) {
+  unsigned lane = lane_index();
+#pragma unroll
+  for (unsigned h = 16; h > 0; h /= 2) {
+    T other = warp_down(value, h, lanes);
+    if (lane + h < lanes) value = op(value, other);
+  }
+  return value;
+}
+
+/* As above in the order of adjacent pairs: keeps left and right, so op need not be commutative. */
+template <class T, class Op> __device__ inline T warp_reduce_pairs(T value, Op op, unsigned lanes = 32) {
+  unsigned lane = lane_index();
+#pragma unroll
+  for (unsigned h = 1; h < 32; h *= 2) {
+    T other = warp_down(value, h, lanes);
+    if (lane % (2 * h) == 0 && lane + h < lanes) value = op(value, other);
+  }
+  return value;
+}
+
+/* ---- Scans: op need not be commutative ----------------------------------------------------------------------------- */
+
+/* Lane l gets a[0] op .. op a[l]. Without the guard an up-shuffle would count a lane's own value twice. */
+template <class T, class Op> __device__ inline T warp_inclusive_scan(T value, Op op, unsigned lanes = 32) {
+  unsigned lane = lane_index();
+#pragma unroll
+  for (unsigned d = 1; d < 32; d *= 2) {
+    T left = warp_up(value, d, lanes);
+    if (lane >= d) value = op(left, value);
+  }
+  return value;
+}
+
+/* Lane l gets a[0] op .. op a[l-1]; lane 0 gets `identity`. */
+template <class T, class Op> __device__ inline T warp_exclusive_scan(T value, Op op, T identity, unsigned lanes = 32) {
+  T left = warp_up(warp_inclusive_scan(value, op, lanes), 1, lanes);
+  return lane_index() == 0 ? identity : left;
+}
+
+} // namespace red
+
+#endif

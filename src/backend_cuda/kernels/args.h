@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the host hands to the kernels: read by C11 and by CUDA C++. Sizes and offsets are the same on both sides. */
+#ifndef RED_CUDA_ARGS_H
+#define RED_CUDA_ARGS_H
+
+#include <stdint.h>
+
+/* How blocks combine their partial results; every way gives the same bits. */
+typedef enum red_cuda_combine {
+  RED_CUDA_POLL,   /* one launch: the block of a group's last tile polls for the others */
+  RED_CUDA_LAST,   /* one launch: the block that arrives last finishes */
+  RED_CUDA_TWO,    /* two launches */
+  RED_CUDA_PDL,    /* two launches, the second starting early (programmatic dependent launch) */
+  RED_CUDA_COOP,   /* one cooperative launch with a barrier of the grid */
+  RED_CUDA_ATOMIC, /* atomics on one word: where the order does not matter */
+  RED_CUDA_COMBINES
+} red_cuda_combine;
+
+/*
+ * The head of a workspace. All zeros at first; every execution leaves it ready for the next one, on the device, so that
+ * replayed graphs work. A published word carries `epoch + 1`: older contents are never taken for new ones.
+ */
+typedef struct red_cuda_head {
+  uint32_t epoch;
+  uint32_t ticket;
+  uint32_t arrived; /* grid barrier, atomic mode */
+  uint32_t barrier; /* the epoch whose barrier is open */
+  uint64_t atomic;  /* 0, whatever the operator: see reduce.cuh */
+  uint64_t unused[5];
+} red_cuda_head;
+
+/* A raw result in pinned host memory; `flag` is written last. */
+typedef struct red_cuda_answer {
+  uint64_t word[12];
+  uint32_t flag;
+  uint32_t unused[7];
+} red_cuda_answer;
+
+/* Elements, states and outputs, as in core/lower.h. */
+typedef struct red_cuda_element {
+  uint64_t key_xor;
+  uint64_t inf;
+  int64_t nan_key;
+  uint64_t nonzero_mask;
+  uint64_t sign;     /* the sign bit of signed integers, else 0: value = (bits ^ sign) - sign */
+  uint64_t identity; /* a state */
+  uint64_t init;     /* a state */
+  uint8_t in, acc, out; /* red_dtype */
+  uint8_t in_bytes, acc_bytes, out_bytes;
+  uint8_t family, finish; /* red_family, red_finish */
+  uint8_t in_float, acc_signed, merge_zeros, nan_skip, has_init, canonical;
+  uint8_t unused[2];
+} red_cuda_element;
+
+/* Slots of published results: level 0 one for each tile, above one for each group of the level below. */
+#define RED_CUDA_LEVELS 4
+
+typedef struct red_cuda_reduce {
+  const void *in;
+  void *out;               /* the finished result in device memory, or NULL: */
+  red_cuda_answer *answer; /* the raw one in host memory */
+  red_cuda_head *head;
+  uint64_t *slots[RED_CUDA_LEVELS];
+  uint64_t *extrema[RED_CUDA_LEVELS]; /* statistics */
+  uint32_t *counters;                 /* arrivals of each group, level after level */
+  uint64_t n;
+  uint64_t tiles;
+  uint32_t answer_flag;
+  uint32_t combine;   /* red_cuda_combine */
+  uint32_t ordered;   /* tile indices come from a ticket */
+  uint32_t streaming; /* loads leave the caches alone */
+  uint32_t head_elements; /* elements between the 16-byte boundary before `in` and `in` */
+  uint32_t pad_is_first;  /* pad with in[0], else with `pad` */
+  uint64_t pad;           /* bits of an element */
+  red_cuda_element element;
+} red_cuda_reduce;
+
+#define RED_CUDA_SCAN_LEVELS 8
+
+typedef enum red_cuda_scan_phase {
+  RED_CUDA_SCAN_ONCE,   /* one pass: tiles look back */
+  RED_CUDA_SCAN_TOTALS, /* three launches: totals of the tiles, ... */
+  RED_CUDA_SCAN_APPLY   /* ... [scan of the totals,] outputs */
+} red_cuda_scan_phase;
+
+typedef struct red_cuda_scan {
+  const void *in;
+  void *out;
+  red_cuda_answer *total; /* the ordered total without init, or NULL */
+  red_cuda_head *head;
+  uint64_t *slots[RED_CUDA_SCAN_LEVELS]; /* level k: nodes of 32^k tiles */
+  uint64_t *prefixes;                    /* three launches: P at the start of each tile, and at the end */
+  uint64_t n;
+  uint64_t tiles;
+  uint32_t levels; /* digits of tiles - 1 to the base 32, at least one */
+  uint32_t total_flag;
+  uint32_t inclusive;
+  uint32_t ordered;
+  uint32_t phase;
+  uint32_t in_aligned, out_aligned; /* vector loads and stores are possible */
+  uint32_t slots_in_block;          /* pipeline: tiles that a block holds at a time */
+  uint64_t first;                   /* exclusive[0] in bits of the output, if has_first */
+  uint32_t has_first;
+  uint32_t unused;
+  red_cuda_element element;
+} red_cuda_scan;
+
+/* Statistics of device memory whose result stays there: from the raw words to red_stats_result. */
+typedef struct red_cuda_stats_finish {
+  const uint64_t *raw;
+  void *out;
+  uint64_t n;
+  red_cuda_element element;
+} red_cuda_stats_finish;
+
+/* Order of the words of a raw statistics result. */
+enum {
+  RED_CUDA_RAW_SUM,
+  RED_CUDA_RAW_SUM_HIGH,
+  RED_CUDA_RAW_LEAST,
+  RED_CUDA_RAW_GREATEST,
+  RED_CUDA_RAW_ARGMIN_KEY,
+  RED_CUDA_RAW_ARGMIN,
+  RED_CUDA_RAW_ARGMAX_KEY,
+  RED_CUDA_RAW_ARGMAX,
+  RED_CUDA_RAW_WORDS
+};
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keys of whole vectors: signed integers whose least is the minimum (core/lower.h). Elements of 8 and 16 bits are
+ * compared two at a time, as halves of a word. One byte: it is the upper byte of a half, and what lies below it only
+ * decides between equals.
+ */
+#ifndef RED_CUDA_KEYS_CUH
+#define RED_CUDA_KEYS_CUH
+
+#include "vector.cuh"
+
+namespace red {
+
+/* The parameters of core/lower.h for words of one, two or four elements. */
+template <unsigned Bytes> struct KeyRule {
+  using Key = int32_t;
+  uint32_t flip;      /* key_xor */
+  uint32_t inf, nan;  /* +Inf, nan_key; floats */
+  uint32_t above_inf; /* added to a magnitude, sets the top bit if it is above +Inf */
+  __device__ explicit KeyRule(const red_cuda_element &e)
+      : flip(replicate<Bytes>(e.key_xor)), inf(replicate<Bytes>(e.inf)),
+        nan(replicate<Bytes>(static_cast<uint64_t>(e.nan_key))), above_inf(0x7fff7fffu - inf) {}
+};
+
+template <> struct KeyRule<8> {
+  using Key = int64_t;
+  uint64_t flip, inf;
+  int64_t nan;
+  __device__ explicit KeyRule(const red_cuda_element &e) : flip(e.key_xor), inf(e.inf), nan(e.nan_key) {}
+};
+
+/* The top bits of both halves, spread over them. */
+__device__ inline uint32_t spread_top(uint32_t word, uint32_t times) { return (word >> 15 & 0x00010001u) * times; }
+
+/* Two elements of 16 bits. Zeros: -0 becomes +0, as the arg operators want it. */
+template <bool Zeros> __device__ inline uint32_t float_keys(const KeyRule<2> &rule, uint32_t x) {
+  uint32_t magnitude = x & 0x7fff7fffu;
+  if (Zeros) x = magnitude | (x & (magnitude + 0x7fff7fffu) & 0x80008000u);
+  uint32_t key = x ^ spread_top(x, 0x7fff) ^ rule.flip;
+  uint32_t nan = spread_top(magnitude + rule.above_inf, 0xffff);
+  return (key & ~nan) | (rule.nan & nan);
+}
+
+template <bool Zeros> __device__ inline int32_t float_key(const KeyRule<4> &rule, uint32_t x) {
+  uint32_t magnitude = x & 0x7fffffffu;
+  if (Zeros && magnitude == 0) x = 0;
+  uint32_t key = x ^ (static_cast<uint32_t>(static_cast<int32_t>(x) >> 31) & 0x7fffffffu) ^ rule.flip;
+  return static_cast<int32_t>(magnitude > rule.inf ? rule.nan : key);
+}
+
+template <bool Zeros> __device__ inline int64_t float_key(const KeyRule<8> &rule, uint64_t x) {
+  uint64_t magnitude = x & 0x7fffffffffffffffull;
+  if (Zeros && magnitude == 0) x = 0;
+  uint64_t key = x ^ (static_cast<uint64_t>(static_cast<int64_t>(x) >> 63) & 0x7fffffffffffffffull) ^ rule.flip;
+  return magnitude > rule.inf ? rule.nan : static_cast<int64_t>(key);
+}
+
+/* ---- The least key of vectors -------------------------------------------------------------------------------------- */
+
+template <unsigned Bytes, bool Float, bool Zeros> struct LeastKey;
+
+template <bool Float, bool Zeros> struct LeastKey<1, Float, Zeros> {
+  uint32_t odd, even;
+  __device__ LeastKey() : odd(0x7fff7fffu), even(0x7fff7fffu) {}
+  __device__ void take(const KeyRule<1> &rule, uint32_t word) {
+    word ^= rule.flip;
+    odd = __vmins2(odd, word);
+    even = __vmins2(even, word << 8);
+  }
+  __device__ void take(const KeyRule<1> &rule, const uint4 &x) {
+    take(rule, x.x);
+    take(rule, x.y);
+    take(rule, x.z);
+    take(rule, x.w);
+  }
+  __device__ int32_t key() const {
+    uint32_t both = __vmins2(odd, even);
+    return min(static_cast<int32_t>(both) >> 24, static_cast<int32_t>(both << 16) >> 24);
+  }
+};
+
+template <bool Float, bool Zeros> struct LeastKey<2, Float, Zeros> {
+  uint32_t both;
+  __device__ LeastKey() : both(0x7fff7fffu) {}
+  __device__ void take(const KeyRule<2> &rule, uint32_t word) {
+    both = __vmins2(both, Float ? float_keys<Zeros>(rule, word) : word ^ rule.flip);
+  }
+  __device__ void take(const KeyRule<2> &rule, const uint4 &x) {
+    take(rule, x.x);
+    take(rule, x.y);
+    take(rule, x.z);
+    take(rule, x.w);
+  }
+  __device__ int32_t key() const {
+    return min(static_cast<int32_t>(both) >> 16, static_cast<int32_t>(both << 16) >> 16);
+  }
+};
+
+template <bool Float, bool Zeros> struct LeastKey<4, Float, Zeros> {
+  int32_t least;
+  __device__ LeastKey() : least(INT32_MAX) {}
+  __device__ void take(const KeyRule<4> &rule, uint32_t x) {
+    least = min(least, Float ? float_key<Zeros>(rule, x) : static_cast<int32_t>(x ^ rule.flip));
+  }
+  __device__ void take(const KeyRule<4> &rule, const uint4 &x) {
+    take(rule, x.x);
+    take(rule, x.y);
+    take(rule, x.z);
+    take(rule, x.w);
+  }
+  __device__ int32_t key() const { return least; }
+};
+
+template <bool Float, bool Zeros> struct LeastKey<8, Float, Zeros> {
+  int64_t least;
+  __device__ LeastKey() : least(INT64_MAX) {}
+  __device__ void take(const KeyRule<8> &rule, uint32_t low, uint32_t high) {
+    uint64_t x = static_cast<uint64_t>(high) << 32 | low;
+    int64_t key = Float ? float_key<Zeros>(rule, x) : static_cast<int64_t>(x ^ rule.flip);
+    least = key < least ? key : least;
+  }
+  __device__ void take(const KeyRule<8> &rule, const uint4 &x) {
+    take(rule, x.x, x.y);
+    take(rule, x.z, x.w);
+  }
+  __device__ int64_t key() const { return least; }
+};
+
+/* The first element of a vector whose key is `key`; there is one. */
+template <unsigned Bytes, bool Float, bool Zeros>
+__device__ inline unsigned find_key(const KeyRule<Bytes> &rule, const uint4 &x, typename KeyRule<Bytes>::Key key) {
+  const uint32_t word[4] = {x.x, x.y, x.z, x.w};
+  unsigned found = 0;
+#pragma unroll
+  for (int i = 16 / Bytes - 1; i >= 0; i--) {
+    LeastKey<Bytes, Float, Zeros> one;
+    if constexpr (Bytes == 8)
+      one.take(rule, word[2 * i], word[2 * i + 1]);
+    else /* the same element in all places */
+      one.take(rule, replicate<Bytes>(word[i * Bytes / 4] >> (i * Bytes * 8 % 32)));
+    if (one.key() == key) found = i;
+  }
+  return found;
+}
+
+/* ---- Across lanes --------------------------------------------------------------------------------------------------- */
+
+__device__ inline int32_t warp_least(int32_t key) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xffffffffu, key);
+#else
+  for (unsigned h = 16; h > 0; h /= 2) key = min(key, warp_xor(key, h));
+  return key;
+#endif
+}
+
+__device__ inline int64_t warp_least(int64_t key) {
+#pragma unroll
+  for (unsigned h = 16; h > 0; h /= 2) {
+    int64_t other = warp_xor(key, h);
+    key = other < key ? other : key;
+  }
+  return key;
+}
+
+__device__ inline uint32_t warp_first(uint32_t position) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xffffffffu, position);
+#else
+  for (unsigned h = 16; h > 0; h /= 2) position = min(position, warp_xor(position, h));
+  return position;
+#endif
+}
+
+} // namespace red
+
+#endif

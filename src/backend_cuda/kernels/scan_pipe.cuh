@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scans at the speed of the memory: one persistent block a multiprocessor, a ring of tiles of 32 KB in shared memory and
+ * a role for each warp. Compute capability 9.0 and above; in and out aligned to 16 bytes.
+ *
+ *   producer    takes a ticket once a place in the ring is free, and has the copy engine fill it
+ *   sum (8)     the totals of 16 parts of 2 KB
+ *   publisher   the tile's total, at once: nothing that waits for other tiles may delay it
+ *   closer      the nodes above, for the tiles that end one
+ *   look-back   P at the tile's beginning and end
+ *   apply (8)   the outputs, with plain stores
+ *
+ * A place's barriers: full[2] (its halves are there), summed, placed (P is known), free (whoever reads it has done so).
+ * Tickets are in order and held by resident blocks only, so every wait is for something that is under way.
+ */
+#ifndef RED_CUDA_SCAN_PIPE_CUH
+#define RED_CUDA_SCAN_PIPE_CUH
+
+#include "async.cuh"
+#include "scan_type.cuh"
+
+namespace red {
+
+constexpr unsigned pipe_half = 16384;
+constexpr unsigned pipe_tile = 2 * pipe_half;
+constexpr unsigned pipe_most = 6; /* places in the ring */
+constexpr unsigned pipe_workers = 8;
+constexpr unsigned pipe_parts = 2 * pipe_workers;
+constexpr unsigned pipe_part = pipe_tile / pipe_parts; /* 4 rows of 32 lanes of 16 bytes */
+constexpr int pipe_rows = 4;
+constexpr unsigned pipe_threads = 32 * (4 + 2 * pipe_workers);
+constexpr uint64_t pipe_end = ~0ull; /* instead of a tile: there are no more */
+
+/* Shared memory beside the ring. */
+template <class T> struct PipePlace {
+  Barrier full[2], summed, placed, free;
+  uint64_t tile;
+  T part[pipe_parts];
+  Prefix<T> prefix;
+};
+
+template <class T> struct PipeShared {
+  PipePlace<T> place[pipe_most];
+  uint32_t epoch;
+};
+
+#if __CUDA_ARCH__ >= 900
+
+/* Where a role stands in the ring. */
+struct PipeCursor {
+  unsigned index = 0, parity = 0, places;
+  __device__ explicit PipeCursor(unsigned n) : places(n) {}
+  __device__ void advance() {
+    if (++index == places) {
+      index = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/* ---- Producer: one warp, of which lane 0 works, but for the last tile ----------------------------------------------- */
+
+template <class Type>
+__device__ inline void fill_place(const red_cuda_scan &args, PipePlace<typename Type::T> &place, char *ring, uint64_t tile) {
+  constexpr unsigned element = sizeof(typename Type::Element);
+  const char *in = static_cast<const char *>(args.in) + tile * pipe_tile;
+  uint64_t left = args.n * element - tile * pipe_tile;
+  unsigned bytes = left < pipe_tile ? static_cast<unsigned>(left) : pipe_tile;
+  unsigned whole = bytes & ~15u;
+  /* What is less than a vector comes by hand; what lies beyond it is never looked at for an output. */
+  for (unsigned at = whole; at < bytes; at += element)
+    *reinterpret_cast<typename Type::Element *>(ring + at) = *reinterpret_cast<const typename Type::Element *>(in + at);
+  unsigned first = whole < pipe_half ? whole : pipe_half;
+  barrier_arrive_expect(&place.full[0], first);
+  if (first > 0) bulk_load(ring, in, first, &place.full[0]);
+  barrier_arrive_expect(&place.full[1], whole - first);
+  if (whole > first) bulk_load(ring + pipe_half, in + pipe_half, whole - first, &place.full[1]);
+}
+
+template <class Type>
+__device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, char *ring) {
+  constexpr unsigned ahead = 2; /* tiles being loaded at a time */
+  PipeCursor cursor(args.slots_in_block), loaded(args.slots_in_block);
+  uint32_t last = static_cast<uint32_t>(args.tiles) + gridDim.x - 1; /* tickets of a launch, less one */
+  for (unsigned i = 0;; i++) {
+    PipePlace<typename Type::T> &place = shared.place[cursor.index];
+    barrier_wait(&place.free, cursor.parity ^ 1);
+    if (i >= ahead) {
+      barrier_wait(&shared.place[loaded.index].full[0], loaded.parity);
+      barrier_wait(&shared.place[loaded.index].full[1], loaded.parity);
+      loaded.advance();
+    }
+    uint32_t ticket = atomicInc(&args.head->ticket, last);
+    if (ticket >= args.tiles) {
+      /* The epoch ends with the last ticket: every block has read it before its own. */
+      if (ticket == last) store_relaxed(&args.head->epoch, load_relaxed(&args.head->epoch) + 1);
+      place.tile = pipe_end;
+      barrier_arrive(&place.full[0]);
+      barrier_arrive(&place.full[1]);
+      return;
+    }
+    place.tile = ticket;
+    fill_place<Type>(args, place, ring + cursor.index * pipe_tile, ticket);
+    prefetch_l2(args.slots[0] + group_base(ticket, 0) * Payload<typename Type::T>::stride);
+    cursor.advance();
+  }
+}
+
+/* ---- Sums of the parts ------------------------------------------------------------------------------------------------ */
+
+/* Four rows of 32 lanes: lanes exchange halves of their rows first. The total in all lanes. */
+template <class T, class Op> __device__ inline T fold_rows(const T (&row)[pipe_rows], Op op) {
+  unsigned lane = lane_index();
+  bool odd = lane & 1, second = lane & 2;
+  T low = op(odd ? row[2] : row[0], warp_xor(odd ? row[0] : row[2], 1));
+  T high = op(odd ? row[3] : row[1], warp_xor(odd ? row[1] : row[3], 1));
+  T one = op(second ? high : low, warp_xor(second ? low : high, 2));
+#pragma unroll
+  for (unsigned h = 4; h < 32; h *= 2) one = op(one, warp_xor(one, h));
+  /* lane bits 0 and 1 now name the row: 0, 2, 1, 3; rows 0 and 1 first, then both pairs */
+  one = op(one, warp_xor(one, 2));
+  return op(one, warp_xor(one, 1));
+}
+
+template <class Type>
+__device__ inline void sum_parts(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, const char *ring,
+                                 unsigned worker) {
+  const Type type(args.element);
+  unsigned lane = lane_index();
+  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+    PipePlace<typename Type::T> &place = shared.place[cursor.index];
+#pragma unroll 1
+    for (unsigned half = 0; half < 2; half++) {
+      barrier_wait(&place.full[half], cursor.parity);
+      unsigned part = half * pipe_workers + worker;
+      const char *from = ring + cursor.index * pipe_tile + part * pipe_part + lane * 16;
+      typename Type::T row[pipe_rows];
+#pragma unroll
+      for (int r = 0; r < pipe_rows; r++) row[r] = type.total(*reinterpret_cast<const uint4 *>(from + r * 512));
+      typename Type::T total = fold_rows(row, type.op());
+      if (lane == 0) place.part[part] = total;
+    }
+    uint64_t tile = place.tile;
+    __syncwarp();
+    if (lane == 0) barrier_arrive(&place.summed);
+    if (tile == pipe_end) return;
+  }
+}
+
+/* The tile's total from its parts, in all lanes. */
+template <class T, class Op>
+__device__ inline T climb_parts(const PipePlace<T> &place, T (&sibling)[4], Op op) {
+  return climb(place.part[lane_index() % pipe_parts], sibling, op);
+}
+
+/* ---- Roles that deal with other tiles ---------------------------------------------------------------------------------- */
+
+template <class Type>
+__device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
+  const Type type(args.element);
+  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+    PipePlace<typename Type::T> &place = shared.place[cursor.index];
+    barrier_wait(&place.summed, cursor.parity);
+    uint64_t tile = place.tile;
+    if (tile == pipe_end) return;
+    typename Type::T sibling[4];
+    typename Type::T total = climb_parts(place, sibling, type.op());
+    if (lane_index() == 0) {
+      publish(args.slots[0], tile, total, epoch);
+      barrier_arrive(&place.free);
+    }
+  }
+}
+
+template <class Type>
+__device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
+  const Type type(args.element);
+  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+    PipePlace<typename Type::T> &place = shared.place[cursor.index];
+    barrier_wait(&place.summed, cursor.parity);
+    uint64_t tile = place.tile;
+    if (tile == pipe_end) return;
+    bool last = args.total != nullptr && tile + 1 == args.tiles;
+    typename Type::T sibling[4];
+    typename Type::T own = climb_parts(place, sibling, type.op());
+    if (lane_index() == 0) barrier_arrive(&place.free);
+    if (digit_of(tile, 0) != 31 && !last) continue;
+    close_levels(args, tile, own, epoch, type.op(), type.identity());
+    if (!last) continue;
+    typename Type::T total = total_of_tiles(args, tile, own, epoch, type.op(), type.identity());
+    if (lane_index() == 0) answer_total(args, state_bits(total));
+  }
+}
+
+template <class Type>
+__device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
+  using T = typename Type::T;
+  const Type type(args.element);
+  T start = args.element.has_init ? state_of<T>(args.element.init) : type.identity();
+  UpperPrefix<T> upper = {0, start, false};
+  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+    PipePlace<T> &place = shared.place[cursor.index];
+    barrier_wait(&place.summed, cursor.parity);
+    uint64_t tile = place.tile;
+    if (tile != pipe_end) {
+      T sibling[4];
+      T own = climb_parts(place, sibling, type.op());
+      Prefix<T> prefix = look_back(args, tile, own, epoch, type.op(), type.identity(), start, upper);
+      if (lane_index() == 0) place.prefix = prefix;
+    }
+    if (lane_index() == 0) barrier_arrive(&place.placed);
+    if (tile == pipe_end) return;
+  }
+}
+
+/* ---- Outputs ------------------------------------------------------------------------------------------------------------ */
+
+/* One part: P at its beginning and end are known. */
+template <class Type>
+__device__ inline void apply_part(const Type &type, const red_cuda_scan &args, const char *from, uint64_t first,
+                                  typename Type::T begin, typename Type::T end) {
+  using T = typename Type::T;
+  constexpr int V = Type::V;
+  auto op = type.op();
+  unsigned lane = lane_index();
+  uint4 raw[pipe_rows];
+  T sibling[pipe_rows][5], row[pipe_rows];
+#pragma unroll
+  for (int r = 0; r < pipe_rows; r++) {
+    raw[r] = *reinterpret_cast<const uint4 *>(from + r * 512 + lane * 16);
+    row[r] = climb(type.total(raw[r]), sibling[r], op);
+  }
+  T before[pipe_rows + 1];
+  before[0] = begin;
+  before[1] = op(begin, row[0]);
+  before[2] = op(begin, op(row[0], row[1]));
+  before[3] = op(before[2], row[2]);
+  before[4] = end;
+#pragma unroll
+  for (int r = 0; r < pipe_rows; r++) {
+    T mine = descend(before[r], sibling[r], lane, op);
+    T next = warp_down(mine, 1);
+    if (lane == 31) next = before[r + 1];
+    uint64_t i = first + static_cast<uint64_t>(r * 32 + lane) * V;
+    T y[V];
+    type.outputs(raw[r], mine, next, args.inclusive, y);
+    if (i + V <= args.n) {
+      store_vector(type, args.out, i, y);
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        if (i + v < args.n) static_cast<typename Type::Output *>(args.out)[i + v] = type.narrow(y[v]);
+    }
+    if (i == 0 && args.has_first)
+      *static_cast<typename Type::Output *>(args.out) = static_cast<typename Type::Output>(args.first);
+  }
+}
+
+template <class Type>
+__device__ inline void apply_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, const char *ring,
+                                   unsigned worker) {
+  using T = typename Type::T;
+  constexpr unsigned part_elements = 32 * pipe_rows * Type::V;
+  const Type type(args.element);
+  unsigned lane = lane_index();
+  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+    PipePlace<T> &place = shared.place[cursor.index];
+    barrier_wait(&place.placed, cursor.parity);
+    uint64_t tile = place.tile;
+    if (tile == pipe_end) return;
+    Prefix<T> prefix = place.prefix;
+    T sibling[4];
+    climb_parts(place, sibling, type.op());
+    T begin = descend(prefix.before, sibling, lane % pipe_parts, type.op());
+    T end = warp_down(begin, 1);
+    if (lane % pipe_parts == pipe_parts - 1) end = prefix.after;
+#pragma unroll 1
+    for (unsigned half = 0; half < 2; half++) {
+      unsigned part = half * pipe_workers + worker;
+      apply_part(type, args, ring + cursor.index * pipe_tile + part * pipe_part,
+                 (tile * pipe_parts + part) * part_elements, warp_broadcast(begin, part), warp_broadcast(end, part));
+    }
+    __syncwarp();
+    if (lane == 0) barrier_arrive(&place.free);
+  }
+}
+
+#endif
+
+template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args) {
+#if __CUDA_ARCH__ >= 900
+  using T = typename Type::T;
+  extern __shared__ __align__(128) char ring[];
+  __shared__ PipeShared<T> shared;
+  unsigned warp = threadIdx.x / 32;
+  if (threadIdx.x < args.slots_in_block) {
+    PipePlace<T> &place = shared.place[threadIdx.x];
+    barrier_init(&place.full[0], 1);
+    barrier_init(&place.full[1], 1);
+    barrier_init(&place.summed, pipe_workers);
+    barrier_init(&place.placed, 1);
+    barrier_init(&place.free, pipe_workers + 2); /* apply, publisher, closer */
+    barrier_fence();
+  }
+  if (threadIdx.x == 0) shared.epoch = load_relaxed(&args.head->epoch) + 1; /* before this block's first ticket */
+  __syncthreads();
+  uint32_t epoch = shared.epoch;
+  if (warp < pipe_workers) {
+    apply_tiles<Type>(args, shared, ring, warp);
+  } else if (warp < 2 * pipe_workers) {
+    sum_parts<Type>(args, shared, ring, warp - pipe_workers);
+  } else if (warp == 2 * pipe_workers) {
+    if (threadIdx.x % 32 == 0) produce<Type>(args, shared, ring);
+  } else if (warp == 2 * pipe_workers + 1) {
+    publish_tiles<Type>(args, shared, epoch);
+  } else if (warp == 2 * pipe_workers + 2) {
+    close_tiles<Type>(args, shared, epoch);
+  } else {
+    look_back_tiles<Type>(args, shared, epoch);
+  }
+#endif
+}
+
+/* A hot pair as the pipeline sees it: totals and outputs from what a lane holds. */
+template <class P> struct Piped : P {
+  using typename P::T;
+  static constexpr int V = P::V;
+  using P::P;
+  __device__ T total(const uint4 &raw) const {
+    T x[V];
+    load_vector(static_cast<const P &>(*this), raw, x);
+    return climb_lane(x, this->op());
+  }
+  /* `before` is P at the lane's beginning, `next` at the next lane's. */
+  __device__ void outputs(const uint4 &raw, T before, T next, bool inclusive, T (&y)[V]) const {
+    T x[V];
+    load_vector(static_cast<const P &>(*this), raw, x);
+    climb_lane(x, this->op());
+    descend_lane(x, before, y, this->op());
+    if (!inclusive) return;
+#pragma unroll
+    for (int v = 0; v + 1 < V; v++) y[v] = y[v + 1];
+    y[V - 1] = next;
+  }
+};
+
+/* Bytes: products with masks of ones add up the bytes of a word in one instruction, whatever the order. */
+template <> struct Piped<SumI8> : SumI8 {
+  using SumI8::SumI8;
+  __device__ uint32_t total(const uint4 &raw) const {
+    uint32_t low = __dp4a(raw.x, 0x01010101u, __dp4a(raw.y, 0x01010101u, 0u));
+    return __dp4a(raw.z, 0x01010101u, __dp4a(raw.w, 0x01010101u, low));
+  }
+  __device__ void outputs(const uint4 &raw, uint32_t before, uint32_t, bool inclusive, uint32_t (&y)[16]) const {
+    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+    uint32_t masks[4] = {0u, 0x00000001u, 0x00000101u, 0x00010101u};
+    if (inclusive) masks[0] = 0x00000001u, masks[1] = 0x00000101u, masks[2] = 0x00010101u, masks[3] = 0x01010101u;
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) y[4 * w + i] = __dp4a(word[w], masks[i], before);
+      before = __dp4a(word[w], 0x01010101u, before);
+    }
+  }
+};
+
+} // namespace red
+
+#define SCAN_PIPE(name, type)                                                                                          \
+  extern "C" __global__ void __launch_bounds__(red::pipe_threads, 1) name(const __grid_constant__ red_cuda_scan args) { \
+    red::scan_pipe<red::Piped<red::type>>(args);                                                                       \
+  }
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scans with one block of 256 threads for each tile, which stays in registers: 8 warps of 4 rows of 32 lanes. The best
+ * shape for small arrays, and for every pair of dtypes that has no pipeline of its own.
+ *
+ * One pass: the tile publishes its total and looks back. Three launches (for whoever must not assume that blocks make
+ * progress beside each other): totals, nodes above them, outputs; the same code, with nothing left to wait for.
+ */
+#ifndef RED_CUDA_SCAN_TILE_CUH
+#define RED_CUDA_SCAN_TILE_CUH
+
+#include "scan_type.cuh"
+
+namespace red {
+
+constexpr unsigned scan_warps = 8;
+constexpr unsigned scan_threads = 32 * scan_warps;
+constexpr int scan_rows = 4;
+
+template <class T> struct ScanScratch {
+  T warp[scan_warps];
+  T before[scan_warps + 1]; /* P at the beginning of each warp's part; the last: at the tile's end */
+  uint64_t tile;
+};
+
+/* The tile's index and, in lane 0 of warp 0, the epoch. */
+template <class T>
+__device__ inline uint64_t begin_tile(const red_cuda_scan &args, uint32_t &epoch, ScanScratch<T> &scratch) {
+  if (threadIdx.x == 0) epoch = load_relaxed(&args.head->epoch);
+  if (!args.ordered) return blockIdx.x;
+  if (threadIdx.x == 0) scratch.tile = atomicInc(&args.head->ticket, static_cast<uint32_t>(args.tiles - 1));
+  __syncthreads();
+  return scratch.tile;
+}
+
+/*
+ * Warp 0: from the warps' totals to what comes before each warp. The epoch advances when everybody must have read it:
+ * the last tile has seen all others.
+ */
+template <class Type>
+__device__ inline void place_warps(const Type &type, const red_cuda_scan &args, uint64_t tile, uint32_t epoch,
+                                   ScanScratch<typename Type::T> &scratch) {
+  using T = typename Type::T;
+  auto op = type.op();
+  const T identity = type.identity();
+  unsigned lane = threadIdx.x;
+  T sibling[3];
+  T own = climb(lane < scan_warps ? scratch.warp[lane] : identity, sibling, op);
+  own = warp_broadcast(own, 0);
+  epoch = warp_broadcast(epoch, 0) + 1;
+  T start = args.element.has_init ? state_of<T>(args.element.init) : identity;
+  Prefix<T> prefix = {start, op(start, own)};
+  if (args.tiles > 1) {
+    if (args.phase != RED_CUDA_SCAN_APPLY && lane == 0) publish(args.slots[0], tile, own, epoch);
+    if (args.phase == RED_CUDA_SCAN_TOTALS) return;
+    if (args.phase == RED_CUDA_SCAN_ONCE) close_levels(args, tile, own, epoch, op, identity);
+    UpperPrefix<T> upper = {0, start, false};
+    prefix = look_back(args, tile, own, epoch, op, identity, start, upper);
+  }
+  T before = descend(prefix.before, sibling, lane, op);
+  if (lane < scan_warps) scratch.before[lane] = before;
+  if (lane == 0) scratch.before[scan_warps] = prefix.after;
+  if (tile + 1 == args.tiles) {
+    if (args.total != nullptr) {
+      T total = args.tiles > 1 ? total_of_tiles(args, tile, own, epoch, op, identity) : own;
+      if (lane == 0) answer_total(args, state_bits(total));
+    }
+    if (args.tiles > 1 && args.phase == RED_CUDA_SCAN_ONCE && lane == 0) store_relaxed(&args.head->epoch, epoch);
+  }
+}
+
+template <class Type> __device__ inline void scan_tile(const red_cuda_scan &args) {
+  using T = typename Type::T;
+  constexpr int V = Type::V;
+  constexpr unsigned part = scan_rows * 32 * V; /* of a warp */
+  __shared__ ScanScratch<T> scratch;
+  const Type type(args);
+  auto op = type.op();
+  unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  uint32_t epoch = 0;
+  uint64_t tile = begin_tile(args, epoch, scratch);
+  uint64_t first = tile * (part * scan_warps) + warp * part + lane * V;
+  T x[scan_rows][V], sibling[scan_rows][5], row[scan_rows];
+#pragma unroll
+  for (int r = 0; r < scan_rows; r++) type.load(args, first + r * 32 * V, x[r]);
+#pragma unroll
+  for (int r = 0; r < scan_rows; r++) row[r] = climb(climb_lane(x[r], op), sibling[r], op);
+  T half = op(row[0], row[1]);
+  T total = op(half, op(row[2], row[3]));
+  if (lane == 0) scratch.warp[warp] = total;
+  __syncthreads();
+  if (warp == 0) place_warps(type, args, tile, epoch, scratch);
+  if (args.phase == RED_CUDA_SCAN_TOTALS) return;
+  __syncthreads();
+  T before[scan_rows + 1];
+  before[0] = scratch.before[warp];
+  before[1] = op(before[0], row[0]);
+  before[2] = op(before[0], half);
+  before[3] = op(before[2], row[2]);
+  before[4] = scratch.before[warp + 1];
+#pragma unroll
+  for (int r = 0; r < scan_rows; r++) {
+    T mine = descend(before[r], sibling[r], lane, op), y[V];
+    descend_lane(x[r], mine, y, op);
+    if (args.inclusive) {
+      T next = warp_down(mine, 1);
+      if (lane == 31) next = before[r + 1];
+#pragma unroll
+      for (int v = 0; v + 1 < V; v++) y[v] = y[v + 1];
+      y[V - 1] = next;
+    }
+    type.store(args, first + r * 32 * V, y);
+  }
+  if (args.phase == RED_CUDA_SCAN_APPLY && threadIdx.x == 0 && args.tiles > 1) {
+    /* all blocks have read the epoch when the last one arrives */
+    if (atomicInc(&args.head->arrived, gridDim.x - 1) == gridDim.x - 1) store_relaxed(&args.head->epoch, epoch + 1);
+  }
+}
+
+/* Between the launches: the nodes of one level, a warp for each. */
+template <class Type> __device__ inline void scan_level(const red_cuda_scan &args, unsigned level) {
+  using T = typename Type::T;
+  const Type type(args);
+  uint64_t node = static_cast<uint64_t>(blockIdx.x) * scan_warps + threadIdx.x / 32;
+  uint64_t last = ((node + 1) << 5 * (level + 1)) - 1; /* the tile that ends it */
+  if (last >= args.tiles) return;
+  uint32_t epoch = load_relaxed(&args.head->epoch) + 1;
+  T value = wait_lanes(args.slots[level], node * 32, 32, epoch, type.identity());
+  T sibling[5];
+  value = climb(value, sibling, type.op());
+  if (threadIdx.x % 32 == 0) publish(args.slots[level + 1], node, value, epoch);
+}
+
+} // namespace red
+
+#define SCAN_TILE(name, type)                                                                                          \
+  extern "C" __global__ void __launch_bounds__(red::scan_threads) name(const __grid_constant__ red_cuda_scan args) {   \
+    red::scan_tile<red::type>(args);                                                                                   \
+  }
+#define SCAN_LEVEL(name, type)                                                                                         \
+  extern "C" __global__ void __launch_bounds__(red::scan_threads)                                                      \
+      name(const __grid_constant__ red_cuda_scan args, unsigned level) {                                               \
+    red::scan_level<red::type>(args, level);                                                                           \
+  }
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a scan works on: a state T, V elements in a lane, how they are loaded and stored. The hot pairs of input and
+ * output are types of their own, with 16-byte loads; Any<T> serves every other pair by looking at the dtypes at run time.
+ */
+#ifndef RED_CUDA_SCAN_TYPE_CUH
+#define RED_CUDA_SCAN_TYPE_CUH
+
+#include "scan.cuh"
+
+namespace red {
+
+/* ---- Hot pairs: sums. unpack() and pack() work on what a lane holds ---------------------------------------------------- */
+
+struct SumF32 {
+  using T = float;
+  using Vector = uint4;
+  using Element = uint32_t;
+  using Output = uint32_t;
+  static constexpr int V = 4;
+  using Op = Sum;
+  __device__ explicit SumF32(const red_cuda_element &) {}
+  __device__ Op op() const { return Op(); }
+  __device__ T identity() const { return -0.0f; }
+  __device__ T widen(uint32_t bits) const { return __uint_as_float(bits); }
+  __device__ uint32_t narrow(T value) const { return canonical_bits(value); }
+};
+
+struct SumF64 {
+  using T = double;
+  using Element = uint64_t;
+  using Output = uint64_t;
+  static constexpr int V = 2;
+  using Op = Sum;
+  __device__ explicit SumF64(const red_cuda_element &) {}
+  __device__ Op op() const { return Op(); }
+  __device__ T identity() const { return -0.0; }
+  __device__ T widen(uint64_t bits) const { return __longlong_as_double(static_cast<long long>(bits)); }
+  __device__ uint64_t narrow(T value) const { return canonical_bits(value); }
+};
+
+struct SumF16 {
+  using T = float;
+  using Element = uint16_t;
+  using Output = uint16_t;
+  static constexpr int V = 8;
+  using Op = Sum;
+  __device__ explicit SumF16(const red_cuda_element &) {}
+  __device__ Op op() const { return Op(); }
+  __device__ T identity() const { return -0.0f; }
+  __device__ T widen(uint16_t bits) const { return f16_to_f32(bits); }
+  __device__ uint16_t narrow(T value) const { return f32_to_f16(value); }
+};
+
+struct SumBF16 {
+  using T = float;
+  using Element = uint16_t;
+  using Output = uint16_t;
+  static constexpr int V = 8;
+  using Op = Sum;
+  __device__ explicit SumBF16(const red_cuda_element &) {}
+  __device__ Op op() const { return Op(); }
+  __device__ T identity() const { return -0.0f; }
+  __device__ T widen(uint16_t bits) const { return bf16_to_f32(bits); }
+  __device__ uint16_t narrow(T value) const { return f32_to_bf16(value); }
+};
+
+/* Integers into as many bits or more; where at most 32 of them are kept, 32 suffice for the sum. */
+template <class In, class State, class Out> struct SumInteger {
+  using T = State;
+  using Element = In;
+  using Output = Out;
+  static constexpr int V = 16 / sizeof(In);
+  using Op = Sum;
+  State sign;
+  __device__ explicit SumInteger(const red_cuda_element &e) : sign(static_cast<State>(e.sign)) {}
+  __device__ Op op() const { return Op(); }
+  __device__ T identity() const { return 0; }
+  __device__ T widen(In bits) const {
+    if (sizeof(In) == sizeof(Out)) return bits; /* the sign changes only bits that are dropped */
+    return (static_cast<State>(bits) ^ sign) - sign;
+  }
+  __device__ Out narrow(T value) const { return static_cast<Out>(value); }
+};
+
+using SumI8 = SumInteger<uint8_t, uint32_t, uint8_t>;
+using SumI32 = SumInteger<uint32_t, uint32_t, uint32_t>;
+using SumI32Wide = SumInteger<uint32_t, uint64_t, uint64_t>;
+using SumI64 = SumInteger<uint64_t, uint64_t, uint64_t>;
+
+/* Minima and maxima of 4-byte elements, as keys. */
+struct Least {
+  __device__ int32_t operator()(int32_t a, int32_t b) const { return min(a, b); }
+};
+
+/* Elements of a lane at in[i ..]; the whole vector is inside and aligned. */
+template <class P> __device__ inline void load_vector(const P &type, const uint4 &raw, typename P::T (&x)[P::V]) {
+  typename P::Element element[P::V];
+  __builtin_memcpy(element, &raw, sizeof raw);
+#pragma unroll
+  for (int i = 0; i < P::V; i++) x[i] = type.widen(element[i]);
+}
+
+template <class P> __device__ inline void store_vector(const P &type, void *out, uint64_t i, const typename P::T (&y)[P::V]) {
+  constexpr int vectors = sizeof(typename P::Output) * P::V / 16;
+  typename P::Output bits[P::V];
+#pragma unroll
+  for (int v = 0; v < P::V; v++) bits[v] = type.narrow(y[v]);
+  uint4 raw[vectors];
+  __builtin_memcpy(raw, bits, sizeof raw);
+  uint4 *to = reinterpret_cast<uint4 *>(static_cast<typename P::Output *>(out) + i);
+#pragma unroll
+  for (int v = 0; v < vectors; v++) to[v] = raw[v];
+}
+
+/* How a kernel sees a hot pair. */
+template <class P> struct Hot : P {
+  using typename P::T;
+  static constexpr int V = P::V;
+  __device__ explicit Hot(const red_cuda_scan &args) : P(args.element) {}
+  __device__ void load(const red_cuda_scan &args, uint64_t i, T (&x)[V]) const {
+    if (i + V <= args.n) {
+      load_vector(static_cast<const P &>(*this),
+                  *reinterpret_cast<const uint4 *>(static_cast<const typename P::Element *>(args.in) + i), x);
+      return;
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++)
+      x[v] = i + v < args.n ? this->widen(static_cast<const typename P::Element *>(args.in)[i + v]) : this->identity();
+  }
+  __device__ void store(const red_cuda_scan &args, uint64_t i, const T (&y)[V]) const {
+    if (i + V <= args.n) {
+      store_vector(static_cast<const P &>(*this), args.out, i, y);
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        if (i + v < args.n) static_cast<typename P::Output *>(args.out)[i + v] = this->narrow(y[v]);
+    }
+    if (i == 0 && args.has_first) *static_cast<typename P::Output *>(args.out) = static_cast<typename P::Output>(args.first);
+  }
+};
+
+/* ---- Any pair, any operator --------------------------------------------------------------------------------------------- */
+
+struct AnyFloatOp {
+  bool multiply;
+  template <class T> __device__ T operator()(T a, T b) const { return multiply ? a * b : a + b; }
+};
+
+struct AnyWordOp {
+  unsigned family;
+  __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return merge_words(family, a, b); }
+};
+
+template <class State> struct AnyOp {
+  using Type = AnyFloatOp;
+  __device__ static Type make(const red_cuda_element &e) { return AnyFloatOp{e.family == RED_FAMILY_MUL}; }
+  __device__ static State widen(const red_cuda_element &e, uint64_t bits) { return float_value<State>(e.in, bits); }
+  __device__ static uint64_t narrow(const red_cuda_element &e, State value, uint64_t) { return float_bits(e.out, value); }
+};
+
+template <> struct AnyOp<uint64_t> {
+  using Type = AnyWordOp;
+  __device__ static Type make(const red_cuda_element &e) { return AnyWordOp{e.family}; }
+  __device__ static uint64_t widen(const red_cuda_element &e, uint64_t bits) {
+    switch (e.family) {
+    case RED_FAMILY_MIN:
+      return static_cast<uint64_t>(key_of(e, bits));
+    case RED_FAMILY_COUNT:
+      return (bits & e.nonzero_mask) != 0;
+    case RED_FAMILY_ADD:
+    case RED_FAMILY_MUL:
+      return (bits ^ e.sign) - e.sign;
+    default:
+      return bits;
+    }
+  }
+  __device__ static uint64_t narrow(const red_cuda_element &e, uint64_t value, uint64_t count) {
+    return output_bits(e, value, 0, count);
+  }
+};
+
+template <class State> struct Any {
+  using T = State;
+  static constexpr int V = 4;
+  using Op = typename AnyOp<State>::Type;
+  const red_cuda_element &e;
+  __device__ explicit Any(const red_cuda_scan &args) : e(args.element) {}
+  __device__ Op op() const { return AnyOp<State>::make(e); }
+  __device__ T identity() const { return state_of<T>(e.identity); }
+  __device__ void load(const red_cuda_scan &args, uint64_t i, T (&x)[V]) const {
+    uint64_t bits[V];
+    if (args.in_aligned && i + V <= args.n) {
+      load_four(static_cast<const char *>(args.in) + i * e.in_bytes, bits);
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        bits[v] = i + v < args.n ? load_bits(static_cast<const char *>(args.in) + (i + v) * e.in_bytes, e.in_bytes) : 0;
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++) x[v] = i + v < args.n ? AnyOp<T>::widen(e, bits[v]) : identity();
+  }
+  __device__ void store(const red_cuda_scan &args, uint64_t i, const T (&y)[V]) const {
+    uint64_t bits[V];
+#pragma unroll
+    for (int v = 0; v < V; v++) bits[v] = AnyOp<T>::narrow(e, y[v], i + v + args.inclusive);
+    if (i == 0 && args.has_first) bits[0] = args.first;
+    char *to = static_cast<char *>(args.out) + i * e.out_bytes;
+    if (args.out_aligned && i + V <= args.n) {
+      store_four(to, bits);
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        if (i + v < args.n) store_bits(to + v * e.out_bytes, bits[v], e.out_bytes);
+    }
+  }
+
+private:
+  __device__ void load_four(const void *from, uint64_t (&bits)[4]) const {
+    switch (e.in_bytes) {
+    case 1: {
+      uint32_t word = *static_cast<const uint32_t *>(from);
+      for (int v = 0; v < 4; v++) bits[v] = word >> 8 * v & 0xff;
+      break;
+    }
+    case 2: {
+      ushort4 word = *static_cast<const ushort4 *>(from);
+      bits[0] = word.x, bits[1] = word.y, bits[2] = word.z, bits[3] = word.w;
+      break;
+    }
+    case 4: {
+      uint4 word = *static_cast<const uint4 *>(from);
+      bits[0] = word.x, bits[1] = word.y, bits[2] = word.z, bits[3] = word.w;
+      break;
+    }
+    default: {
+      ulonglong2 low = static_cast<const ulonglong2 *>(from)[0], high = static_cast<const ulonglong2 *>(from)[1];
+      bits[0] = low.x, bits[1] = low.y, bits[2] = high.x, bits[3] = high.y;
+      break;
+    }
+    }
+  }
+  __device__ void store_four(void *to, const uint64_t (&bits)[4]) const {
+    const uint32_t low[4] = {static_cast<uint32_t>(bits[0]), static_cast<uint32_t>(bits[1]),
+                             static_cast<uint32_t>(bits[2]), static_cast<uint32_t>(bits[3])};
+    switch (e.out_bytes) {
+    case 1:
+      *static_cast<uint32_t *>(to) = (low[0] & 0xff) | (low[1] & 0xff) << 8 | (low[2] & 0xff) << 16 | low[3] << 24;
+      break;
+    case 2:
+      *static_cast<uint2 *>(to) = make_uint2((low[0] & 0xffff) | low[1] << 16, (low[2] & 0xffff) | low[3] << 16);
+      break;
+    case 4:
+      *static_cast<uint4 *>(to) = make_uint4(low[0], low[1], low[2], low[3]);
+      break;
+    default:
+      static_cast<ulonglong2 *>(to)[0] = make_ulonglong2(bits[0], bits[1]);
+      static_cast<ulonglong2 *>(to)[1] = make_ulonglong2(bits[2], bits[3]);
+      break;
+    }
+  }
+};
+
+} // namespace red
+
+#endif

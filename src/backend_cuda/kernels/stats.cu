@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sum, minimum, maximum and their places in one pass: the tiles of `sum-1`, one lane in each thread, with the 32 rows in
+ * registers. The sum's nodes are folded as in a sum; extremes merge in any order, the smaller place winning.
+ *
+ * Both extremes are least keys: of x (RED_MIN) and of its complement (RED_MAX). A NaN makes both nan_key, which is the
+ * least of all; zeros of either sign are the same to the places, not to the extremes.
+ */
+#include <red/device/cuda/block.cuh>
+
+#include "keys.cuh"
+#include "lanes.cuh"
+
+namespace red {
+
+/* ---- Elements: bits, keys and numbers ------------------------------------------------------------------------------- */
+
+template <unsigned Bytes> struct Storage { /* of 1 and 2 bytes too: registers have 4 */
+  using Bits = uint32_t;
+  using Key = int32_t;
+};
+template <> struct Storage<8> {
+  using Bits = uint64_t;
+  using Key = int64_t;
+};
+
+template <unsigned Width> struct Integer {
+  static constexpr unsigned bytes = Width;
+  static constexpr bool is_float = false;
+  using Bits = typename Storage<Width>::Bits;
+  using Key = typename Storage<Width>::Key;
+  using Lane = Key; /* decides how many lanes a row has */
+  using Number = __int128;
+  using Partial = typename Storage<8>::Key; /* of 32 elements */
+  Bits flip, sign;
+  __device__ explicit Integer(const red_cuda_element &e)
+      : flip(static_cast<Bits>(e.key_xor)), sign(static_cast<Bits>(e.sign)) {}
+  __device__ Key key(Bits x) const {
+    constexpr unsigned shift = 8 * (sizeof(Bits) - Width);
+    return static_cast<Key>((x ^ flip) << shift) >> shift;
+  }
+  __device__ int64_t number(Bits x) const { return static_cast<int64_t>(x ^ sign) - static_cast<int64_t>(sign); }
+};
+
+template <unsigned Dtype> struct Float {
+  static constexpr unsigned bytes = Dtype == RED_F64 ? 8 : Dtype == RED_F32 ? 4 : 2;
+  static constexpr bool is_float = true;
+  using Bits = typename Storage<bytes>::Bits;
+  using Key = typename Storage<bytes>::Key;
+  static constexpr Bits positive = static_cast<Bits>(~0ull >> (65 - 8 * bytes));
+  Bits inf;
+  __device__ explicit Float(const red_cuda_element &e) : inf(static_cast<Bits>(e.inf)) {}
+  __device__ Key key(Bits x) const {
+    constexpr unsigned shift = 8 * (sizeof(Bits) - bytes);
+    Key value = static_cast<Key>(x << shift) >> shift;
+    return value ^ (value >> (8 * sizeof(Key) - 1) & static_cast<Key>(positive));
+  }
+};
+
+struct F16 : Float<RED_F16> {
+  using Lane = float;
+  using Number = float;
+  using Partial = float;
+  using Float<RED_F16>::Float;
+  __device__ float number(uint32_t x) const { return f16_to_f32(static_cast<uint16_t>(x)); }
+};
+struct BF16 : Float<RED_BF16> {
+  using Lane = float;
+  using Number = float;
+  using Partial = float;
+  using Float<RED_BF16>::Float;
+  __device__ float number(uint32_t x) const { return __uint_as_float(x << 16); }
+};
+struct F32 : Float<RED_F32> {
+  using Lane = float;
+  using Number = float;
+  using Partial = float;
+  using Float<RED_F32>::Float;
+  __device__ float number(uint32_t x) const { return __uint_as_float(x); }
+};
+struct F64 : Float<RED_F64> {
+  using Lane = double;
+  using Number = double;
+  using Partial = double;
+  using Float<RED_F64>::Float;
+  __device__ double number(uint64_t x) const { return __longlong_as_double(static_cast<long long>(x)); }
+};
+
+/* Integers of 64 bits: 32 of them need more. */
+struct Wide : Integer<8> {
+  using Partial = __int128;
+  using Integer<8>::Integer;
+  __device__ __int128 number(uint64_t x) const {
+    return sign != 0 ? static_cast<__int128>(static_cast<int64_t>(x)) : static_cast<__int128>(x);
+  }
+};
+
+/* ---- Extremes and their places --------------------------------------------------------------------------------------- */
+
+template <class Key> struct Extremes {
+  Key least, greatest; /* least keys of RED_MIN and of RED_MAX */
+  uint64_t argmin, argmax;
+};
+
+/* To the places a zero is a zero: -1 and 0 are the keys of -0 and +0, and the other way round in complements. */
+template <bool IsFloat, class Key> __device__ inline Key place_of_least(Key key) {
+  return IsFloat && key == -1 ? 0 : key;
+}
+template <bool IsFloat, class Key> __device__ inline Key place_of_greatest(Key key) {
+  return IsFloat && key == 0 ? -1 : key;
+}
+
+template <bool IsFloat, class Key> struct MergeExtremes {
+  __device__ Extremes<Key> operator()(Extremes<Key> a, Extremes<Key> b) const {
+    Key a_min = place_of_least<IsFloat>(a.least), b_min = place_of_least<IsFloat>(b.least);
+    Key a_max = place_of_greatest<IsFloat>(a.greatest), b_max = place_of_greatest<IsFloat>(b.greatest);
+    if (b_min < a_min || (b_min == a_min && b.argmin < a.argmin)) a.argmin = b.argmin;
+    if (b_max < a_max || (b_max == a_max && b.argmax < a.argmax)) a.argmax = b.argmax;
+    a.least = b.least < a.least ? b.least : a.least;
+    a.greatest = b.greatest < a.greatest ? b.greatest : a.greatest;
+    return a;
+  }
+};
+
+template <class Element> struct StatsPolicy {
+  using Number = typename Element::Number;
+  using Key = typename Element::Key;
+  struct State {
+    Number sum;
+    Extremes<Key> extremes;
+  };
+  __device__ void publish(const red_cuda_reduce &args, int level, uint64_t index, State state, uint32_t epoch) const {
+    red::publish(args.slots[level], index, state.sum, epoch);
+    red::publish(args.extrema[level], index, state.extremes, epoch);
+  }
+  __device__ State fold(const red_cuda_reduce &args, int level, uint64_t first, unsigned count,
+                        CombineScratch &scratch) const {
+    State state;
+    const uint64_t *sums = args.slots[level] + first * Payload<Number>::stride;
+    if constexpr (Element::is_float)
+      state.sum = fold_tree(sums, count, scratch.epoch, static_cast<Number>(-0.0), Sum(), scratch);
+    else
+      state.sum = fold_any(sums, count, scratch.epoch, static_cast<Number>(0), Sum(), scratch);
+    const Key most = sizeof(Key) == 4 ? static_cast<Key>(INT32_MAX) : static_cast<Key>(INT64_MAX);
+    const Extremes<Key> none = {most, most, UINT64_MAX, UINT64_MAX};
+    state.extremes = fold_any(args.extrema[level] + first * Payload<Extremes<Key>>::stride, count, scratch.epoch, none,
+                              MergeExtremes<Element::is_float, Key>(), scratch);
+    return state;
+  }
+  __device__ void merge_atomically(const red_cuda_reduce &, State) const {}
+  __device__ void take_atomically(const red_cuda_reduce &, State &) const {}
+  __device__ void finish(const red_cuda_reduce &args, State state) const {
+    uint64_t *word = args.answer != nullptr ? args.answer->word : static_cast<uint64_t *>(args.out);
+    word[RED_CUDA_RAW_SUM] = low_word(state.sum);
+    word[RED_CUDA_RAW_SUM_HIGH] = high_word(state.sum);
+    word[RED_CUDA_RAW_LEAST] = extend(state.extremes.least);
+    word[RED_CUDA_RAW_GREATEST] = extend(state.extremes.greatest);
+    word[RED_CUDA_RAW_ARGMIN_KEY] = extend(place_of_least<Element::is_float>(state.extremes.least));
+    word[RED_CUDA_RAW_ARGMIN] = state.extremes.argmin;
+    word[RED_CUDA_RAW_ARGMAX_KEY] = extend(place_of_greatest<Element::is_float>(state.extremes.greatest));
+    word[RED_CUDA_RAW_ARGMAX] = state.extremes.argmax;
+    if (args.answer != nullptr) raise_flag(args);
+  }
+
+private:
+  __device__ static uint64_t extend(Key key) { return static_cast<uint64_t>(static_cast<int64_t>(key)); }
+  __device__ static uint64_t low_word(float x) { return __float_as_uint(x); }
+  __device__ static uint64_t low_word(double x) { return static_cast<uint64_t>(__double_as_longlong(x)); }
+  __device__ static uint64_t low_word(__int128 x) { return static_cast<uint64_t>(x); }
+  __device__ static uint64_t high_word(float) { return 0; }
+  __device__ static uint64_t high_word(double) { return 0; }
+  __device__ static uint64_t high_word(__int128 x) { return static_cast<uint64_t>(x >> 64); }
+};
+
+/* ---- One tile -------------------------------------------------------------------------------------------------------- */
+
+template <class Element> struct StatsScratch {
+  CombineScratch combine;
+  FoldScratch<typename Element::Lane> fold;
+  BlockScratch<typename Element::Number> block;
+  typename Element::Key least[block_warps], greatest[block_warps];
+  uint32_t argmin[block_warps], argmax[block_warps];
+};
+
+template <class Element> struct StatsTile {
+  using Bits = typename Element::Bits;
+  using Key = typename Element::Key;
+  using S = Shape<typename Element::Lane, 1>;
+  Bits x[rows];
+
+  /* Missing elements are copies of in[0]: as extremes they change nothing, since in[0] itself comes first. */
+  __device__ void load(const void *in, const void *chunk, int64_t remaining) {
+    unsigned lane = threadIdx.x % S::threads;
+    if (remaining >= static_cast<int64_t>(S::chunk)) {
+#pragma unroll
+      for (unsigned r = 0; r < rows; r++) x[r] = element(chunk, r * S::lanes + lane);
+      return;
+    }
+    Bits pad = element(in, 0);
+#pragma unroll
+    for (unsigned r = 0; r < rows; r++) {
+      x[r] = pad;
+      if (static_cast<int64_t>(r * S::lanes + lane) < remaining) x[r] = element(chunk, r * S::lanes + lane);
+    }
+  }
+
+  __device__ static Bits element(const void *in, unsigned i) {
+    switch (Element::bytes) {
+    case 1:
+      return __ldg(static_cast<const uint8_t *>(in) + i);
+    case 2:
+      return __ldg(static_cast<const uint16_t *>(in) + i);
+    case 4:
+      return __ldg(static_cast<const uint32_t *>(in) + i);
+    default:
+      return static_cast<Bits>(__ldg(static_cast<const unsigned long long *>(in) + i));
+    }
+  }
+
+  /* The lane's sum in the order of the law. */
+  __device__ typename Element::Partial sum(const Element &element, int64_t remaining) const {
+    using Partial = typename Element::Partial;
+    const Partial identity = Element::is_float ? static_cast<Partial>(-0.0) : static_cast<Partial>(0);
+    Partial a = identity;
+    if (remaining >= static_cast<int64_t>(S::chunk)) {
+#pragma unroll
+      for (unsigned r = 0; r < rows; r++) a += element.number(x[r]);
+    } else {
+#pragma unroll
+      for (unsigned r = 0; r < rows; r++) {
+        bool present = static_cast<int64_t>(r * S::lanes + threadIdx.x % S::threads) < remaining;
+        a += present ? static_cast<Partial>(element.number(x[r])) : identity;
+      }
+    }
+    return a;
+  }
+
+  __device__ void extremes(const Element &element, Key &least, Key &greatest) const {
+    Key most;
+    Bits magnitude = 0;
+    least = most = element.key(x[0]);
+#pragma unroll
+    for (unsigned r = 0; r < rows; r++) {
+      Key key = element.key(x[r]);
+      least = key < least ? key : least;
+      most = key > most ? key : most;
+      if constexpr (Element::is_float) {
+        Bits a = x[r] & Element::positive;
+        magnitude = a > magnitude ? a : magnitude;
+      }
+    }
+    greatest = ~most;
+    if constexpr (Element::is_float)
+      if (magnitude > element.inf) least = greatest = nan_key();
+  }
+
+  __device__ static constexpr Key nan_key() {
+    return static_cast<Key>(~0ll << (8 * Element::bytes - 1));
+  }
+
+  /* The first row of this lane with this key (of RED_MIN, zeros being equal); there is one. */
+  __device__ unsigned find(const Element &element, Key key, bool nan) const {
+    unsigned row = 0;
+    if constexpr (Element::is_float) {
+      if (nan) {
+#pragma unroll
+        for (int r = rows - 1; r >= 0; r--)
+          if ((x[r] & Element::positive) > element.inf) row = r;
+        return row;
+      }
+      constexpr Bits all = (Element::positive << 1) + 1;
+      Bits want = static_cast<Bits>(key ^ (key >> (8 * sizeof(Key) - 1) & static_cast<Key>(Element::positive))) & all;
+      Bits mask = (want & Element::positive) == 0 ? Element::positive : all;
+      want &= mask;
+#pragma unroll
+      for (int r = rows - 1; r >= 0; r--)
+        if ((x[r] & mask) == want) row = r;
+    } else {
+#pragma unroll
+      for (int r = rows - 1; r >= 0; r--)
+        if (element.key(x[r]) == key) row = r;
+    }
+    return row;
+  }
+};
+
+template <class Key> __device__ inline Key least_of_warps(const Key (&warp)[block_warps]) {
+  return min(min(warp[0], warp[1]), min(warp[2], warp[3]));
+}
+
+template <class Element>
+__device__ inline Extremes<typename Element::Key> tile_extremes(const Element &element, const StatsTile<Element> &x,
+                                                                StatsScratch<Element> &scratch) {
+  using Key = typename Element::Key;
+  using S = Shape<typename Element::Lane, 1>;
+  constexpr bool is_float = Element::is_float;
+  unsigned warp = threadIdx.x / 32;
+  Key my_least, my_greatest;
+  x.extremes(element, my_least, my_greatest);
+  Key least = warp_least(my_least), greatest = warp_least(my_greatest);
+  if (threadIdx.x % 32 == 0) {
+    scratch.least[warp] = least;
+    scratch.greatest[warp] = greatest;
+  }
+  __syncthreads();
+  Extremes<Key> tile;
+  tile.least = least_of_warps(scratch.least);
+  tile.greatest = least_of_warps(scratch.greatest);
+  uint32_t argmin = UINT32_MAX, argmax = UINT32_MAX;
+  unsigned first = threadIdx.x / S::threads * S::chunk + threadIdx.x % S::threads;
+  bool nan = is_float && tile.least == StatsTile<Element>::nan_key();
+  if (place_of_least<is_float>(my_least) == place_of_least<is_float>(tile.least))
+    argmin = first + x.find(element, tile.least, nan) * S::lanes;
+  if (place_of_greatest<is_float>(my_greatest) == place_of_greatest<is_float>(tile.greatest))
+    argmax = first + x.find(element, ~tile.greatest, nan) * S::lanes;
+  argmin = warp_first(argmin);
+  argmax = warp_first(argmax);
+  if (threadIdx.x % 32 == 0) {
+    scratch.argmin[warp] = argmin;
+    scratch.argmax[warp] = argmax;
+  }
+  __syncthreads();
+  tile.argmin = least_of_warps(scratch.argmin);
+  tile.argmax = least_of_warps(scratch.argmax);
+  return tile;
+}
+
+template <class Element> __device__ inline void stats(const red_cuda_reduce &args) {
+  using S = Shape<typename Element::Lane, 1>;
+  using State = typename StatsPolicy<Element>::State;
+  __shared__ StatsScratch<Element> scratch;
+  const Element element(args.element);
+  auto tile = [&](uint64_t t) {
+    uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk;
+    int64_t remaining = static_cast<int64_t>(args.n - first);
+    StatsTile<Element> x;
+    x.load(args.in, static_cast<const char *>(args.in) + first * Element::bytes, remaining);
+    typename Element::Partial lane[1] = {x.sum(element, remaining)};
+    State state;
+    state.extremes = tile_extremes(element, x, scratch);
+    state.extremes.argmin += t * S::tile;
+    state.extremes.argmax += t * S::tile;
+    if constexpr (Element::is_float)
+      state.sum = fold_lanes<typename Element::Number, 1>(lane, Sum(), scratch.fold);
+    else
+      state.sum = block_reduce<block_threads>(static_cast<__int128>(lane[0]), Sum(), scratch.block);
+    return state;
+  };
+  reduce_tiles(args, StatsPolicy<Element>(), tile, scratch.combine);
+}
+
+} // namespace red
+
+#define STATS(name, element)                                                                                           \
+  extern "C" __global__ void __launch_bounds__(red::block_threads) name(const __grid_constant__ red_cuda_reduce args) { \
+    red::stats<red::element>(args);                                                                                    \
+  }
+
+STATS(stats_f16, F16)
+STATS(stats_bf16, BF16)
+STATS(stats_f32, F32)
+STATS(stats_f64, F64)
+STATS(stats_1, Integer<1>)
+STATS(stats_2, Integer<2>)
+STATS(stats_4, Integer<4>)
+STATS(stats_8, Wide)
