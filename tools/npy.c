@@ -129,7 +129,7 @@ static bool read_shape(scanner *s, npy_header *parsed) {
   uint64_t product = 1;
   if (!expect(s, '(', "where the shape begins")) return false;
   for (parsed->dimensions = 0; !accept(s, ')'); parsed->dimensions++) {
-    uint64_t extent;
+    uint64_t extent = 0;
     if (!comma) return refuse(s->reason, "malformed .npy header: no ',' between the extents of the shape");
     if (!read_extent(s, &extent)) return false;
     if (extent == 0)

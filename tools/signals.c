@@ -2,6 +2,7 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ static const char *volatile temporary;
 static volatile uintptr_t map_begin, map_end;
 static char map_message[512];
 static volatile size_t map_message_bytes;
+static atomic_flag reported = ATOMIC_FLAG_INIT;
 
 /* Only async-signal-safe functions below; the handler may run on a worker thread of the library. */
 
@@ -36,6 +38,7 @@ static void on_bus_error(int signal_number, siginfo_t *information, void *unused
   const uintptr_t address = (uintptr_t)information->si_addr;
   unlink_temporary();
   if (address >= map_begin && address < map_end) {
+    while (atomic_flag_test_and_set(&reported)) pause(); /* another thread is telling it */
     if (write(STDERR_FILENO, map_message, map_message_bytes) < 0) _exit(EXIT_IO);
     _exit(EXIT_IO);
   }

@@ -19,8 +19,14 @@ struct row {
   bool exact;
 };
 
+/* The sum is that of `reduce --op sum`. */
+static red_dtype sum_dtype(red_dtype in) {
+  red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, in, 0);
+  return red_problem_resolve(&sum) == RED_OK ? sum.out : in;
+}
+
 static void fill_rows(const struct task *task, const red_stats_result *result, struct row rows[ROWS]) {
-  const red_dtype in = task->problem.in, out = task->problem.out;
+  const red_dtype in = task->problem.in, out = sum_dtype(in);
   const struct row filled[ROWS] = {
       {"count", RED_U64, &result->count, false},
       {"sum", out, &result->sum, true},

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -128,6 +129,16 @@ class ToolTest(unittest.TestCase):
         for phrase in [says] if isinstance(says, str) else says:
             self.assertIn(phrase, err)
         return err
+
+    def wait_until(self, condition, process):
+        """Poll a condition that the running process must bring about."""
+        deadline = time.monotonic() + TIMEOUT
+        while not condition():
+            self.assertIsNone(process.poll(), "ended early")
+            self.assertLess(time.monotonic(), deadline, "takes too long")
+
+    def wait_for_temporary(self, name, process):
+        self.wait_until(lambda: any(entry.name.startswith(f".{name}.") for entry in self.folder.iterdir()), process)
 
     def only_files(self, *names):
         self.assertEqual(sorted(entry.name for entry in self.folder.iterdir()), sorted(names))

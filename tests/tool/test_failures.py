@@ -89,8 +89,7 @@ class Signals(ToolTest):
         self.addCleanup(process.communicate)
         process.stdin.write(bytes(5000))
         process.stdin.flush()
-        while not any(entry.name.startswith(".y.npy.") for entry in self.folder.iterdir()):
-            self.assertIsNone(process.poll(), "ended early")
+        self.wait_for_temporary("y.npy", process)
         return process
 
     def test_ending_signals(self):
@@ -149,8 +148,7 @@ class Shrinking(ToolTest):
     def test_temporary_file_is_removed(self):
         path, output = self.sparse("x.raw", 64 * self.PIECE), self.path("y.raw")
         with self.start("scan", "--op", "max", "--dtype", "u8", "--threads", "1", path, "-o", output) as process:
-            while not any(entry.name.startswith(".y.raw.") for entry in self.folder.iterdir()):
-                self.assertIsNone(process.poll(), "ended early")
+            self.wait_for_temporary("y.raw", process)
             process.send_signal(signal.SIGSTOP)
             os.waitid(os.P_PID, process.pid, os.WSTOPPED)
             os.truncate(path, 0)
@@ -165,8 +163,7 @@ class Shrinking(ToolTest):
         with self.start("reduce", "--op", "sum", "--dtype", "f32", "--threads", "1", path) as process:
             # Wait until it is mapped; 8 GiB are not read in the meantime.
             maps = pathlib.Path(f"/proc/{process.pid}/maps")
-            while path not in maps.read_text():
-                self.assertIsNone(process.poll(), "ended early")
+            self.wait_until(lambda: path in maps.read_text(), process)
             os.truncate(path, 4096)
             out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (IO, b""))

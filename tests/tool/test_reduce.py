@@ -2,9 +2,9 @@
 """redtool reduce and redtool stats: what they print."""
 import struct
 
-import law
-from exact import DTYPES
 from harness import EXAMPLES, LIBRARY, OK, TYPES, USAGE, ToolTest, main, npy, raw
+import law  # on the path that harness adds
+from exact import DTYPES
 
 OPS = ("sum", "prod", "min", "max", "minnum", "maxnum", "argmin", "argmax", "argminnum", "argmaxnum", "band", "bor", "bxor",
        "all", "any", "count_nonzero")

@@ -6,9 +6,9 @@ import stat
 import struct
 import threading
 
-import law
-from exact import DTYPES
 from harness import EXAMPLES, IO, LIBRARY, USAGE, ToolTest, main, npy, raw, read_npy, values
+import law  # on the path that harness adds
+from exact import DTYPES
 
 
 def by_law(op, dtype, data, exclusive=False):
@@ -54,18 +54,17 @@ class Values(ToolTest):
                                  (descr, (len(expected),), expected))
 
     def test_pieces(self):
-        """Three buffers: the same bits as the pieces' parts in one."""
+        """Three buffers: from a file and a pipe the same bits; exclusive[i + 1] is inclusive[i]."""
         count = 9_000_001
         data = raw("f32", [((i * 7919) % 1000 - 500) / 7 for i in range(1000)]) * 9000 + raw("f32", [1])
         self.succeeds("scan", "--op", "sum", "--dtype", "f32", self.file("x.raw", data), "-o", self.path("y.raw"))
         got = pathlib.Path(self.path("y.raw")).read_bytes()
         self.assertEqual(len(got), 4 * count)
         self.assertEqual(got[:4 * 5000], by_law("sum", "f32", data[:4 * 5000]))
-        # The last prefix by its definition: P(k) from the sums of aligned blocks, here of 2^20 elements and less.
         piped = self.succeeds("scan", "--op", "sum", "--dtype", "f32", "-", "-o", "-", stdin=data)
-        self.assertEqual(piped, got)
+        self.assertTrue(piped == got, "a pipe gives other bits than the file")
         exclusive = self.succeeds("scan", "--op", "sum", "--exclusive", "--dtype", "f32", self.path("x.raw"), "-o", "-")
-        self.assertEqual(exclusive[4:], got[:-4])
+        self.assertTrue(exclusive[4:] == got[:-4], "exclusive[i + 1] and inclusive[i] differ")
 
     def test_empty(self):
         self.succeeds("scan", "--op", "sum", self.file("x.npy", npy("f32", [])), "-o", self.path("y.npy"))
@@ -129,10 +128,11 @@ class Files(ToolTest):
     def test_file_that_appears_meanwhile(self):
         y = self.folder / "y.raw"
         process = self.start("scan", "--op", "sum", "--dtype", "u8", "-", "-o", y, stdin=-1)
-        while not any(entry.name.startswith(".y.raw.") for entry in self.folder.iterdir()):
-            self.assertIsNone(process.poll())
+        process.stdin.write(bytes(5000))
+        process.stdin.flush()
+        self.wait_for_temporary("y.raw", process)
         y.write_bytes(b"precious")
-        out, err = process.communicate(b"123")
+        out, err = process.communicate()
         self.assertEqual((process.returncode, out), (IO, b""), err)
         self.assertIn(b"created meanwhile", err)
         self.assertEqual(y.read_bytes(), b"precious")

@@ -38,7 +38,7 @@ class Verify(ToolTest):
         finally:
             harness.redtool = right
         self.assertEqual(code, MISMATCH)
-        self.assertRegex(out.decode(), r"(?m)^wrong +\d of \d+ FAIL")
+        self.assertRegex(out.decode(), r"(?m)^wrong +\d+ of \d+ FAIL")
         self.assertIn("omp: wrong, in one call: known answer: off-by-one: expected 00000004, got 3", err)
         self.assertIn("malformed", err)
         self.assertRegex(out.decode(), r"(?m)^random scan +\d+ pass")
