@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* red_error_bound: the depths that docs/numerics.md gives, and no sum of random data beyond its bound. */
+#include <math.h>
+#include <string.h>
+
+#include "random.h"
+#include "suite.h"
+
+enum {
+  MOST = 20000
+};
+
+static double bound_of(red_kind kind, red_dtype dtype, red_dtype acc, red_dtype out, uint64_t n, double abs_sum) {
+  red_problem problem = RED_PROBLEM_INIT(kind, RED_SUM, dtype, n);
+  double bound = -1;
+  problem.acc = acc;
+  problem.out = out;
+  ck_red(red_error_bound(&problem, abs_sum, &bound));
+  return bound;
+}
+
+/* For a sum of magnitudes of one the bound is k units of rounding, and a little: gamma_k / (1 - gamma_k). */
+static void check_depth(red_kind kind, red_dtype dtype, uint64_t n, unsigned depth) {
+  double unit = dtype == RED_F64 ? 0x1p-53 : 0x1p-24;
+  double in_units = bound_of(kind, dtype, RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, n, 1.0) / unit;
+  ck_assert_msg(in_units >= depth && in_units <= depth * 1.0001, "n = %llu: %.17g units, expected %u",
+                (unsigned long long)n, in_units, depth);
+}
+
+START_TEST(depths) {
+  check_depth(RED_REDUCE, RED_F32, 1, 0);
+  check_depth(RED_REDUCE, RED_F32, 2, 1);
+  check_depth(RED_REDUCE, RED_F32, 128, 7);
+  check_depth(RED_REDUCE, RED_F32, 129, 8);
+  check_depth(RED_REDUCE, RED_F32, 4096, 38);
+  check_depth(RED_REDUCE, RED_F32, (uint64_t)1 << 28, 54);
+  check_depth(RED_REDUCE, RED_F64, 2048, 37);
+  check_depth(RED_REDUCE, RED_F64, 2049, 38);
+  check_depth(RED_INCLUSIVE_SCAN, RED_F32, 1024, 20);
+  check_depth(RED_EXCLUSIVE_SCAN, RED_F32, 1025, 20);
+}
+END_TEST
+
+START_TEST(overflow_knows_nothing) {
+  ck_assert(isinf(bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, 1000, INFINITY)));
+}
+END_TEST
+
+/* Multiples of 2^-20 below 2^4 add up exactly in 64-bit integers. */
+static void fill(random_state *random, float *x, uint64_t n, int64_t *sum, int64_t *abs_sum, int mixed) {
+  *sum = *abs_sum = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    int64_t k = (int64_t)random_below(random, (uint64_t)1 << 24);
+    if (mixed && random_below(random, 2) != 0) k = -k;
+    x[i] = (float)k * 0x1p-20f;
+    *sum += k;
+    *abs_sum += k < 0 ? -k : k;
+  }
+}
+
+static double half_value(uint16_t bits) {
+  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  if (exponent == 0x1f) return INFINITY;
+  double magnitude = exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
+START_TEST(random_sums_stay_within) {
+  static float x[MOST];
+  red_context *context = suite_context(0);
+  random_state random = random_start(11);
+  for (unsigned round = 0; round < suite_repeat(300); round++) {
+    uint64_t n = 1 + random_below(&random, round % 2 == 0 ? MOST : 300);
+    int64_t sum, abs_sum;
+    fill(&random, x, n, &sum, &abs_sum, round % 3 != 0);
+    float got;
+    ck_red(red_reduce(context, RED_SUM, RED_F32, x, n, &got));
+    double magnitude = (double)abs_sum * 0x1p-20, exact = (double)sum * 0x1p-20;
+    double bound = bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, n, magnitude);
+    ck_assert_msg(fabs((double)got - exact) <= bound, "n = %llu: error %g, bound %g%s", (unsigned long long)n,
+                  fabs((double)got - exact), bound, suite_seed_text());
+
+    red_problem narrow = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, n);
+    narrow.out = RED_F16;
+    uint16_t half;
+    ck_red(red_run(context, &narrow, x, &half));
+    bound = bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_F16, n, magnitude);
+    if (isfinite(half_value(half)))
+      ck_assert_msg(fabs(half_value(half) - exact) <= bound, "n = %llu into f16: error %g, bound %g%s",
+                    (unsigned long long)n, fabs(half_value(half) - exact), bound, suite_seed_text());
+  }
+  red_context_destroy(context);
+}
+END_TEST
+
+START_TEST(other_problems_have_none) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_MAX, RED_F32, 10);
+  double bound = 7;
+  ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
+  problem.op = RED_SUM;
+  problem.in = RED_I32;
+  ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
+  problem.in = RED_F32;
+  ck_assert_int_eq(red_error_bound(&problem, -1.0, &bound), RED_ERR_INVALID);
+  ck_assert(strstr(red_last_error(), "abs_sum") != NULL);
+  ck_assert_int_eq(red_error_bound(&problem, 1.0, NULL), RED_ERR_INVALID);
+  ck_assert(bound == 7);
+}
+END_TEST
+
+static void fill_suite(TCase *tests) {
+  tcase_add_test(tests, depths);
+  tcase_add_test(tests, overflow_knows_nothing);
+  tcase_add_test(tests, random_sums_stay_within);
+  tcase_add_test(tests, other_problems_have_none);
+}
+
+int main(void) {
+  return suite_run("bound", fill_suite);
+}
