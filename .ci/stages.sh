@@ -141,7 +141,7 @@ sys_root = '$PWD/build/ci/arm64'
 END
   build build/ci/aarch64 --cross-file scripts/aarch64-linux-gnu.ini --cross-file build/ci/arm64.ini \
     -Dtests=enabled -Dcuda=disabled -Dopencl=disabled
-  run_suites build/ci/aarch64 --timeout-multiplier 10
+  RED_TEST_SCALE=0.1 run_suites build/ci/aarch64 --suite omp --timeout-multiplier 10
 }
 
 # Debian's Check for AArch64, unpacked into a folder; the machine's own package lists stay as they are.
