@@ -47,6 +47,18 @@ const char *suite_seed_text(void) {
   return text;
 }
 
+/* Other reasons why a device does not open, such as a failed self-test, are failures. */
+static const char *missing_instruction_set(void) {
+  red_context_options options = {.size = sizeof options, .backend = suite_backend()};
+  red_context *context;
+  if (getenv("RED_CPU") == NULL) return NULL;
+  if (red_context_create(&options, &context) == RED_OK) {
+    red_context_destroy(context);
+    return NULL;
+  }
+  return strstr(red_last_error(), "does not have that instruction set") != NULL ? red_last_error() : NULL;
+}
+
 /* Why the backend under test has no device here; NULL if it has one. */
 static const char *missing(void) {
   static red_device_info list[MAX_DEVICES];
@@ -60,7 +72,7 @@ static const char *missing(void) {
   snprintf(reason, sizeof reason, "%s: no such backend", suite_backend());
   for (size_t i = 0; i < count && i < MAX_DEVICES; i++) {
     if (strlen(list[i].backend) != length || memcmp(list[i].backend, suite_backend(), length) != 0) continue;
-    if (list[i].available) return NULL;
+    if (list[i].available) return missing_instruction_set();
     snprintf(reason, sizeof reason, "%s: %s", list[i].id, list[i].reason);
   }
   return reason;

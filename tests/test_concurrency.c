@@ -7,7 +7,7 @@
 #include "compare.h"
 
 enum {
-  N = 300000,
+  N = 1500000,
   SMALL = 5000,
   THREADS = 8
 };
