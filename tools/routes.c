@@ -5,11 +5,14 @@ int is_scan(const red_problem *problem) {
   return problem->kind == RED_INCLUSIVE_SCAN || problem->kind == RED_EXCLUSIVE_SCAN;
 }
 
-size_t output_bytes(const red_problem *problem) {
+static size_t output_width(const red_problem *problem) {
   red_problem resolved = *problem;
   if (problem->kind == RED_STATS) return sizeof(red_stats_result);
-  if (red_problem_resolve(&resolved) != RED_OK) return 0;
-  return red_dtype_bytes(resolved.out) * (is_scan(problem) ? problem->n : 1);
+  return red_problem_resolve(&resolved) == RED_OK ? red_dtype_bytes(resolved.out) : 0;
+}
+
+size_t output_bytes(const red_problem *problem) {
+  return output_width(problem) * (is_scan(problem) ? problem->n : 1);
 }
 
 red_status route_whole(red_context *context, const red_problem *problem, const void *in, void *out) {
@@ -23,8 +26,7 @@ static red_status feed(red_accumulator *accumulator, const red_problem *problem,
   enum {
     LENGTHS = sizeof lengths / sizeof *lengths
   };
-  const size_t in_width = red_dtype_bytes(problem->in);
-  const size_t out_width = is_scan(problem) && problem->n ? output_bytes(problem) / problem->n : 0;
+  const size_t in_width = red_dtype_bytes(problem->in), out_width = output_width(problem);
   red_status status = RED_OK;
   for (uint64_t done = 0, turn = problem->n; done < problem->n && !status; turn++) {
     const uint64_t left = problem->n - done, wish = lengths[turn % LENGTHS];
@@ -62,16 +64,21 @@ static red_status execute(red_context *context, const red_problem *problem, cons
   return status;
 }
 
+/* Results of reductions may lie in either memory: odd lengths take the device's. Statistics go to the host. */
+static int result_on_device(const red_problem *problem) {
+  return is_scan(problem) || (problem->kind == RED_REDUCE && problem->n % 2 == 1);
+}
+
 static red_status run_on_device(red_context *context, red_problem *problem, red_args *args, void *out) {
   const size_t bytes = output_bytes(problem);
   void *device_out = NULL;
   problem->in_memory = RED_DEVICE;
-  if (!is_scan(problem)) {
+  if (!result_on_device(problem)) {
     args->out = out;
     return execute(context, problem, args);
   }
   problem->out_memory = RED_DEVICE;
-  args->out_offset = ODD_ELEMENTS * (problem->n ? bytes / problem->n : 1);
+  args->out_offset = ODD_ELEMENTS * output_width(problem);
   red_status status = red_alloc(context, bytes + args->out_offset + 1, &device_out);
   if (status) return status;
   args->out = device_out;
