@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reductions and statistics of device memory: geometry, arguments, one launch or two. */
+#include "room.h"
+
+static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
+  const red_cuda_plan *plan = job->plan;
+  return plan->best.function != NULL && job->in % plan->alignment == 0 ? &plan->best : &plan->any;
+}
+
+/*
+ * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so that
+ * half of the places are always left for the others. Beyond that tile indices come from a ticket.
+ */
+static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
+  return tiles / 2048 + 2 > shape->function->resident / 2;
+}
+
+static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *shape) {
+  const red_cuda_plan *plan = job->plan;
+  red_cuda_reduce args = {
+      .in = (const void *)(uintptr_t)job->in,
+      .out = (void *)(uintptr_t)job->out,
+      .n = job->n,
+      .combine = (uint32_t)plan->combine,
+      .streaming = job->n * plan->element.in_bytes <= plan->streaming_bytes,
+      .pad_is_first = plan->pad_is_first,
+      .pad = plan->pad,
+      .element = plan->element,
+  };
+  if (plan->by_vectors) args.head_elements = (uint32_t)(job->in % 16 / plan->element.in_bytes);
+  args.tiles = (args.head_elements + job->n + shape->tile - 1) / shape->tile;
+  if (args.tiles == 0) args.tiles = 1;
+  args.ordered = plan->combine == RED_CUDA_POLL && needs_tickets(shape, args.tiles);
+  if (job->question != NULL) {
+    args.answer = (red_cuda_answer *)(uintptr_t)job->question->device;
+    args.answer_flag = job->question->flag;
+  }
+  return args;
+}
+
+static void place(red_cuda_reduce *args, const red_cuda_layout *layout, CUdeviceptr workspace) {
+  args->head = (red_cuda_head *)(uintptr_t)workspace;
+  args->counters = (uint32_t *)(uintptr_t)(workspace + layout->counters);
+  for (unsigned i = 0; i < layout->levels; i++) {
+    args->slots[i] = (uint64_t *)(uintptr_t)(workspace + layout->slots[i]);
+    args->extrema[i] = (uint64_t *)(uintptr_t)(workspace + layout->extrema[i]);
+  }
+}
+
+/* The second kernel may start while the first one ends: it waits inside. */
+static red_status launch_dependent(const red_cuda_function *function, unsigned grid, unsigned threads, CUstream stream,
+                                   void **arguments) {
+  CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                 .value = {.programmaticStreamSerializationAllowed = 1}};
+  CUlaunchConfig config = {.gridDimX = grid,
+                           .gridDimY = 1,
+                           .gridDimZ = 1,
+                           .blockDimX = threads,
+                           .blockDimY = 1,
+                           .blockDimZ = 1,
+                           .hStream = stream,
+                           .attrs = &attribute,
+                           .numAttrs = 1};
+  return red_cuda_check(red_cu.LaunchKernelEx(&config, function->function, arguments, NULL), "cuLaunchKernelEx");
+}
+
+static red_status launch_tiles(const red_cuda_job *job, const red_cuda_shape *shape, red_cuda_reduce *args) {
+  void *arguments[] = {args};
+  CUstream stream = job->queue->stream;
+  if (args->combine == RED_CUDA_COOP && args->tiles > 1) {
+    uint64_t resident = shape->function->resident;
+    unsigned grid = (unsigned)(args->tiles < resident ? args->tiles : resident);
+    return red_cuda_check(red_cu.LaunchCooperativeKernel(shape->function->function, grid, 1, 1, shape->threads, 1, 1, 0,
+                                                         stream, arguments),
+                          "cuLaunchCooperativeKernel");
+  }
+  red_status status = red_cuda_launch(shape->function, args->tiles, shape, stream, arguments);
+  if (status != RED_OK || args->tiles == 1) return status;
+  uint64_t groups = (args->tiles + 2047) / 2048;
+  if (args->combine == RED_CUDA_TWO) return red_cuda_launch(job->plan->groups, groups, shape, stream, arguments);
+  if (args->combine == RED_CUDA_PDL)
+    return launch_dependent(job->plan->groups, (unsigned)groups, shape->threads, stream, arguments);
+  return RED_OK;
+}
+
+/* Statistics in device memory: the raw words wait in the workspace for the kernel that finishes them. */
+static red_status finish_stats(const red_cuda_job *job, CUdeviceptr raw) {
+  red_cuda_stats_finish args = {
+      .raw = (const uint64_t *)(uintptr_t)raw,
+      .out = (void *)(uintptr_t)job->out,
+      .n = job->n,
+      .element = job->plan->element,
+  };
+  void *arguments[] = {&args};
+  const red_cuda_shape one = {.threads = 1};
+  return red_cuda_launch(job->plan->finish, 1, &one, job->queue->stream, arguments);
+}
+
+red_status red_cuda_reduce_launch(const red_cuda_job *job) {
+  const red_cuda_plan *plan = job->plan;
+  const red_cuda_shape *shape = choose_shape(job);
+  red_cuda_reduce args = make_args(job, shape);
+  red_cuda_layout layout = red_cuda_reduce_layout(plan, args.tiles);
+  bool stays = plan->finish != NULL && job->question == NULL;
+  if (args.tiles > 1 || stays) {
+    CUdeviceptr workspace;
+    red_status status = red_cuda_job_workspace(job, layout.bytes, &workspace);
+    if (status != RED_OK) return status;
+    place(&args, &layout, workspace);
+    if (stays) args.out = (void *)(uintptr_t)(workspace + layout.raw);
+  }
+  red_status status = launch_tiles(job, shape, &args);
+  if (status != RED_OK || !stays) return status;
+  return finish_stats(job, (CUdeviceptr)(uintptr_t)args.out);
+}
+
+red_state red_cuda_answer_state(const red_cuda_answer *answer) {
+  return (red_state){.u64 = answer->word[0], .index = answer->word[1]};
+}
+
+void red_cuda_answer_stats(const red_cuda_answer *answer, red_stats_state *state) {
+  const uint64_t *word = answer->word;
+  *state = (red_stats_state){
+      .sum = {.u64 = word[RED_CUDA_RAW_SUM]},
+      .sum_high = (int64_t)word[RED_CUDA_RAW_SUM_HIGH],
+      .least = {.u64 = word[RED_CUDA_RAW_LEAST]},
+      .greatest = {.u64 = word[RED_CUDA_RAW_GREATEST]},
+      .argmin = {.u64 = word[RED_CUDA_RAW_ARGMIN_KEY], .index = word[RED_CUDA_RAW_ARGMIN]},
+      .argmax = {.u64 = word[RED_CUDA_RAW_ARGMAX_KEY], .index = word[RED_CUDA_RAW_ARGMAX]},
+  };
+}
