@@ -15,7 +15,7 @@ PIECES = 10
 
 
 class Progress(ToolTest):
-    def slowly(self, header, pause, columns=100, terminal=True):
+    def slowly(self, header, pause, columns=100, terminal=True, piece=PIECE):
         """Feed pieces with pauses; (standard output, what the terminal or standard error got)."""
         master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 25, columns, 0, 0))
@@ -35,13 +35,13 @@ class Progress(ToolTest):
         watcher.start()
         process.stdin.write(header)
         for _ in range(PIECES):
-            process.stdin.write(bytes([1]) * PIECE)
+            process.stdin.write(bytes([1]) * piece)
             process.stdin.flush()
             time.sleep(pause)
         out, err = process.communicate()
         watcher.join()
         os.close(master)
-        self.assertEqual((process.returncode, out), (OK, b"%d\n" % (PIECE * PIECES)))
+        self.assertEqual((process.returncode, out), (OK, b"%d\n" % (piece * PIECES)))
         return (b"".join(screen) if terminal else err).decode()
 
     header = npy_header(f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({PIECE * PIECES},), }}")
@@ -63,7 +63,7 @@ class Progress(ToolTest):
         self.assertNotIn("left", screen)
 
     def test_quick_work(self):
-        self.assertEqual(self.slowly(self.header, 0), "")
+        self.assertEqual(self.slowly(b"", 0, piece=1000), "")
 
     def test_no_terminal(self):
         self.assertEqual(self.slowly(self.header, 0.25, terminal=False), "")
