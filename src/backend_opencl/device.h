@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this room share: an open device, its queues, its programs, a plan, and how kernels are launched. */
+#ifndef RED_BACKEND_OPENCL_DEVICE_H
+#define RED_BACKEND_OPENCL_DEVICE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "api.h"
+#include "backend.h"
+
+/* How a kernel's lanes work together; also what RED_OPENCL_SHAPE may force. */
+typedef enum red_cl_shape {
+  RED_CL_WIDE,     /* one work-item a run of chunks, no barriers: CPUs */
+  RED_CL_LOCAL,    /* a work-group a chunk, local memory: any GPU */
+  RED_CL_SUBGROUP, /* ... with sub-group shuffles */
+  RED_CL_PTX,      /* ... with NVIDIA's warp shuffles */
+  RED_CL_SHAPES
+} red_cl_shape;
+
+/* What the driver tells of a device. */
+typedef struct red_cl_traits {
+  cl_platform_id platform;
+  cl_device_id device;
+  char id[32];
+  char name[128];
+  char platform_version[128], device_version[128], driver_version[64];
+  cl_device_type type;
+  uint32_t units;
+  uint64_t memory, most_alloc, local_memory;
+  size_t most_group;
+  bool f64;
+  bool unified; /* device memory is host memory */
+  red_cl_shape shape;
+  char detail[128];
+  char reason[256]; /* why it cannot be used; empty if it can */
+} red_cl_traits;
+
+/* Fill `traits` of one device; never fails, the reason says what is missing. */
+void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits);
+
+typedef struct red_cl_program red_cl_program;
+
+/* Memory that a queue's executions use one after the other. */
+typedef struct red_cl_pool {
+  cl_mem memory;
+  uint64_t bytes;
+} red_cl_pool;
+
+typedef struct red_cl_queue {
+  cl_command_queue queue;
+  bool in_order; /* if not, a barrier follows each command */
+  red_cl_pool workspace, stage_in, stage_out;
+} red_cl_queue;
+
+typedef struct red_cl_device {
+  red_cl_traits traits;
+  cl_context context;
+  red_cl_queue own;
+  uint32_t group;         /* lanes of a work-group, a power of two; 1 for the wide shape */
+  pid_t owner;            /* drivers do not survive fork() */
+  pthread_mutex_t launch; /* kernel objects keep their arguments: set and enqueue are one step; guards `own` too */
+  pthread_mutex_t build;  /* guards `programs` */
+  red_cl_program *programs;
+} red_cl_device;
+
+/* RED_ERR_UNSUPPORTED in a forked child. */
+red_status red_cl_check_process(const red_cl_device *device);
+
+/* ---- memory.c ---- */
+red_status red_cl_alloc(void *device, uint64_t bytes, void **memory);
+void red_cl_free(void *device, void *memory);
+red_status red_cl_upload(void *device, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes);
+red_status red_cl_download(void *device, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes);
+red_status red_cl_queue_open(void *device, void *native, void **queue);
+red_status red_cl_queue_finish(void *device, void *queue);
+void red_cl_queue_close(void *device, void *queue);
+
+/* Set up the device's own queue, and give up what a queue holds. */
+red_status red_cl_queue_init(red_cl_device *device, cl_command_queue native, red_cl_queue *queue);
+void red_cl_queue_release(red_cl_queue *queue);
+
+/* At least `bytes` of memory in the pool; its contents are lost when it grows. */
+red_status red_cl_pool_reserve(red_cl_device *device, red_cl_pool *pool, uint64_t bytes);
+
+/* Does [offset, offset + bytes) lie inside the buffer that the caller handed over? */
+red_status red_cl_check_extent(const char *what, cl_mem memory, uint64_t offset, uint64_t bytes);
+
+/* Commands in order: a barrier if the queue has no order of its own. */
+red_status red_cl_in_order(red_cl_queue *queue);
+red_status red_cl_read(red_cl_queue *queue, cl_mem from, uint64_t offset, void *to, uint64_t bytes);
+red_status red_cl_write(red_cl_queue *queue, cl_mem to, uint64_t offset, const void *from, uint64_t bytes);
+
+/* ---- program.c ---- */
+typedef enum red_cl_kernel {
+  RED_CL_REDUCE_CHUNKS,
+  RED_CL_REDUCE_NODES,
+  RED_CL_REDUCE_FINISH,
+  RED_CL_SCAN_TOTALS,
+  RED_CL_SCAN_STARTS,      /* wide */
+  RED_CL_SCAN_NODE_TOTALS, /* lanes */
+  RED_CL_SCAN_NODE_TILES,  /* lanes */
+  RED_CL_SCAN_TILES,
+  RED_CL_STATS_CHUNKS,
+  RED_CL_STATS_NODES,
+  RED_CL_STATS_FINISH,
+  RED_CL_KERNELS
+} red_cl_kernel;
+
+struct red_cl_program {
+  struct red_cl_program *next;
+  char *options;
+  cl_program program;
+  cl_kernel kernels[RED_CL_KERNELS]; /* NULL: not of this program */
+};
+
+/* Get the program for a lowered problem, building it if need be; it lives as long as the device. */
+red_status red_cl_program_get(red_cl_device *device, const red_lowered *lowered, red_cl_program **program);
+void red_cl_programs_release(red_cl_device *device);
+
+/* Lanes of a row of a chunk, and how many work-items share them. */
+uint32_t red_cl_reduce_lanes(const red_cl_device *device, const red_lowered *lowered);
+uint32_t red_cl_reduce_group(const red_cl_device *device, const red_lowered *lowered);
+
+/* ---- cache.c: binaries on disk ---- */
+typedef struct red_cl_cache_entry {
+  char *path; /* NULL: no cache */
+  unsigned char key[16];
+} red_cl_cache_entry;
+
+/* Where the binary of this text on this device lies. */
+void red_cl_cache_locate(const red_cl_traits *traits, const char *const *texts, size_t count, const char *options,
+                         red_cl_cache_entry *entry);
+void red_cl_cache_release(red_cl_cache_entry *entry);
+/* The verified binary, to be freed, or NULL. */
+unsigned char *red_cl_cache_load(const red_cl_cache_entry *entry, size_t *bytes);
+/* Best effort: a cache that cannot be written is no error. */
+void red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *binary, size_t bytes);
+
+/* ---- launching ---- */
+typedef struct red_cl_call {
+  cl_kernel kernel;
+  cl_uint next;
+  cl_int error;
+} red_cl_call;
+
+void red_cl_arg(red_cl_call *call, size_t bytes, const void *value);
+void red_cl_arg_u64(red_cl_call *call, uint64_t value);
+void red_cl_arg_u32(red_cl_call *call, uint32_t value);
+void red_cl_arg_mem(red_cl_call *call, cl_mem memory);
+/* Enqueue `groups` work-groups of `lanes`. */
+red_status red_cl_launch(red_cl_queue *queue, red_cl_call *call, uint64_t groups, uint32_t lanes);
+
+/* As kernels/prelude.cl has it. */
+typedef struct red_cl_rules {
+  uint64_t key_xor, inf, nan_key, merge_zeros, nonzero_mask;
+} red_cl_rules;
+
+red_cl_rules red_cl_rules_of(const red_lowered *lowered);
+
+/* ---- plan.c ---- */
+typedef struct red_cl_plan {
+  red_cl_program *program;
+  uint64_t piece;     /* elements of a host array that are worked on at once */
+  uint64_t workspace; /* bytes for a piece, or for all of a device array */
+} red_cl_plan;
+
+red_status red_cl_supports(void *device, const red_lowered *lowered);
+red_status red_cl_plan_create(void *device, const red_lowered *lowered, void **plan, uint64_t *workspace);
+void red_cl_plan_destroy(void *device, void *plan);
+red_status red_cl_execute(void *device, const void *plan, const red_lowered *lowered, void *queue,
+                          const red_exec *exec);
+
+/* What one execution works with; `workspace_at` in words of 64 bits. */
+typedef struct red_cl_run {
+  red_cl_device *device;
+  red_cl_queue *queue;
+  const red_cl_plan *plan;
+  const red_lowered *lowered;
+  cl_mem workspace;
+  uint64_t workspace_at;
+} red_cl_run;
+
+/* ---- reduce.c, scan.c, stats.c ---- */
+
+/* How the nodes of n elements are computed: `count[s]` nodes of stage s lie at `at[s]` words of the workspace. */
+#define RED_CL_STAGES 16
+typedef struct red_cl_stages {
+  unsigned stages;
+  unsigned level[RED_CL_STAGES]; /* chunks, then nodes, of a node: 2^level */
+  uint64_t count[RED_CL_STAGES];
+  uint64_t at[RED_CL_STAGES];
+  uint64_t words;
+} red_cl_stages;
+
+void red_cl_lay_out(const red_cl_device *device, const red_lowered *lowered, uint64_t n, red_cl_stages *plan);
+
+uint64_t red_cl_reduce_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
+red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec);
+uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
+red_status red_cl_scan(const red_cl_run *run, const red_exec *exec);
+uint64_t red_cl_stats_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
+red_status red_cl_stats(const red_cl_run *run, const red_exec *exec);
+
+/* A piece of a host array as a buffer: the array itself where the device can work on it, else a copy. */
+typedef struct red_cl_stage {
+  cl_mem memory;
+  bool owned; /* made for this piece: release it */
+} red_cl_stage;
+
+bool red_cl_works_in_place(const red_cl_device *device);
+/* Would stage_in and stage_out of this array be the array itself? */
+bool red_cl_stage_shared(const red_cl_run *run, const void *host, unsigned align);
+red_status red_cl_stage_in(const red_cl_run *run, const void *host, uint64_t bytes, unsigned align,
+                           red_cl_stage *stage);
+red_status red_cl_stage_out(const red_cl_run *run, void *host, uint64_t bytes, unsigned align, red_cl_stage *stage);
+/* Wait, and see to it that the host's array holds what the device wrote. */
+red_status red_cl_stage_fetch(const red_cl_run *run, const red_cl_stage *stage, void *host, uint64_t bytes);
+void red_cl_stage_end(const red_cl_run *run, red_cl_stage *stage);
+
+#endif

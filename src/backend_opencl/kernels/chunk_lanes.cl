@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A chunk on GPUs: each of the RED_GROUP lanes takes a column (or several) with all its loads in flight, then the lanes fold
+ * by halving.
+ */
+#define RED_ROWS (RED_CHUNK / RED_LANES)
+#define RED_COLUMNS (RED_LANES / RED_GROUP) /* of each lane */
+
+static red_node red_shuffle_node(red_node node, uint down) {
+#if defined(RED_ARGMIN)
+  node.key = (RED_KEY)red_shuffle((ulong)(long)node.key, down);
+  node.index = red_shuffle(node.index, down);
+  return node;
+#else
+  return red_unpack(red_shuffle(red_pack(node), down));
+#endif
+}
+
+/* The lanes' nodes folded by halving: lane 0 gets the result. */
+static red_node red_group_fold(red_node node, uint lane, local red_node *scratch) {
+  uint team = red_team();
+  scratch[lane] = node;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (team == 1) {
+    for (uint half_count = RED_GROUP / 2; half_count > 0; half_count /= 2) {
+      if (lane < half_count) scratch[lane] = red_merge(scratch[lane], scratch[lane + half_count]);
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    return scratch[0];
+  }
+  if (lane < team) {
+    for (uint half_count = RED_GROUP / team / 2; half_count > 0; half_count /= 2)
+      for (uint k = 0; k < half_count; k++)
+        scratch[lane + k * team] = red_merge(scratch[lane + k * team], scratch[lane + (k + half_count) * team]);
+    node = scratch[lane];
+    for (uint down = team / 2; down > 0; down /= 2) node = red_merge(node, red_shuffle_node(node, down));
+  }
+  return node;
+}
+
+#if defined(RED_ARGMIN)
+
+static red_node red_column(global const RED_ELEMENT *x, ulong first, uint count, uint lane, red_rules rules) {
+  red_node node = red_identity();
+  for (uint i = lane; i < count; i += RED_LANES) {
+    RED_KEY key = red_lift(x[first + i], rules);
+    if (key < node.key || node.index == (ulong)-1) {
+      node.key = key;
+      node.index = first + i;
+    }
+  }
+  return node;
+}
+
+#else
+
+static red_node red_column(global const RED_ELEMENT *x, ulong first, uint count, uint lane, red_rules rules) {
+  x += first + lane;
+  RED_VALUE value = (RED_VALUE)RED_IDENTITY;
+  if (count == RED_CHUNK) {
+    RED_ELEMENT row[RED_ROWS];
+#pragma unroll
+    for (uint r = 0; r < RED_ROWS; r++) row[r] = x[r * RED_LANES];
+#pragma unroll
+    for (uint r = 0; r < RED_ROWS; r++) value = red_op(value, red_lift(row[r], rules));
+  } else {
+    for (uint i = lane; i < count; i += RED_LANES, x += RED_LANES) value = red_op(value, red_lift(*x, rules));
+  }
+  return red_node_of(value);
+}
+
+#endif
+
+/* All columns of one lane in a chunk; its own columns fold without help. */
+static red_node red_lane_node(global const RED_ELEMENT *x, ulong first, uint count, uint lane, red_rules rules) {
+  red_node column[RED_COLUMNS];
+  for (uint v = 0; v < RED_COLUMNS; v++) column[v] = red_column(x, first, count, lane + v * RED_GROUP, rules);
+  for (uint half_count = RED_COLUMNS / 2; half_count > 0; half_count /= 2)
+    for (uint v = 0; v < half_count; v++) column[v] = red_merge(column[v], column[v + half_count]);
+  return column[0];
+}

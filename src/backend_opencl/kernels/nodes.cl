@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Nodes: what a range of elements comes to, how neighbours merge, how they lie in memory. */
+
+#if defined(RED_ARGMIN)
+
+typedef struct red_node {
+  RED_KEY key;
+  ulong index;
+} red_node;
+
+static red_node red_identity(void) {
+  red_node node = {RED_MOST, (ulong)-1};
+  return node;
+}
+
+static red_node red_merge(red_node a, red_node b) {
+  bool later = b.key < a.key || (b.key == a.key && b.index < a.index);
+  red_node node = {later ? b.key : a.key, later ? b.index : a.index};
+  return node;
+}
+
+static red_node red_get(global const ulong *nodes, ulong at) {
+  red_node node = {(RED_KEY)nodes[2 * at], nodes[2 * at + 1]};
+  return node;
+}
+
+static void red_put(global ulong *nodes, ulong at, red_node node) {
+  nodes[2 * at] = (ulong)(long)node.key;
+  nodes[2 * at + 1] = node.index;
+}
+
+#else
+
+typedef RED_STATE red_node;
+
+static red_node red_identity(void) {
+  return (red_node)RED_IDENTITY;
+}
+
+static red_node red_merge(red_node a, red_node b) {
+  return RED_OP(a, b);
+}
+
+static ulong red_pack(red_node node) {
+#if RED_CANONICAL == 32
+  return as_uint(node);
+#elif RED_CANONICAL == 64
+  return as_ulong(node);
+#elif defined(RED_MIN)
+  return (ulong)(long)node;
+#else
+  return node;
+#endif
+}
+
+static red_node red_unpack(ulong word) {
+#if RED_CANONICAL == 32
+  return as_float((uint)word);
+#elif RED_CANONICAL == 64
+  return as_double(word);
+#else
+  return (red_node)word;
+#endif
+}
+
+static red_node red_get(global const ulong *nodes, ulong at) {
+  return red_unpack(nodes[at]);
+}
+
+static void red_put(global ulong *nodes, ulong at, red_node node) {
+  nodes[at] = red_pack(node);
+}
+
+/* What a lane accumulated over a chunk, as a node. */
+static red_node red_node_of(RED_VALUE value) {
+#if defined(RED_NARROW_VALUES) && RED_IN_SIGNED && defined(RED_ADD) && RED_IN_BITS <= 16
+  return (ulong)(long)(int)value;
+#else
+  return value;
+#endif
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reduce on CPU devices: one work-item computes the node of a whole run of chunks. */
+#define RED_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+
+#if defined(RED_ARGMIN)
+
+/* The first element of a chunk that has the key. */
+static uint red_find(global const RED_ELEMENT *x, uint count, RED_KEY key, red_rules rules) {
+  uint i = 0;
+  for (; i + 16 <= count; i += 16)
+    if (any(red_lift16(vload16(0, x + i), rules) == key)) break;
+  while (i + 1 < count && red_lift(x[i], rules) != key) i++;
+  return i;
+}
+
+/* Least key of each chunk first; only the first chunk that has the least is searched for the place. */
+static red_node red_run(global const RED_ELEMENT *x, ulong first, ulong end, red_rules rules) {
+  RED_KEY best = RED_MOST;
+  ulong place = first;
+  for (ulong at = first; at < end; at += RED_CHUNK) {
+    RED_KEY key = red_fold16(red_chunk16(x + at, (uint)min(end - at, (ulong)RED_CHUNK), rules));
+    if (key < best) {
+      best = key;
+      place = at;
+    }
+  }
+  red_node node = {best, place + red_find(x + place, (uint)min(end - place, (ulong)RED_CHUNK), best, rules)};
+  return node;
+}
+
+#else
+
+/* The node of the chunks of [first, end): a binary counter of complete nodes, then the right edge of the tree. */
+static red_node red_run(global const RED_ELEMENT *x, ulong first, ulong end, red_rules rules) {
+  red_node waiting[32];
+  uint count = 0, chunk = 0;
+  for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
+    uint present = (uint)min(end - at, (ulong)RED_CHUNK);
+    red_node node = red_node_of(red_fold16(red_chunk16(x + at, present, rules)));
+    for (uint k = chunk; k & 1; k >>= 1) node = red_merge(waiting[--count], node);
+    waiting[count++] = node;
+  }
+  red_node node = waiting[--count];
+  while (count > 0) node = red_merge(waiting[--count], node);
+  return node;
+}
+
+#endif
+
+/* Work-item i: node (level, i) of the chunks' tree. */
+RED_KERNEL red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules,
+                              global ulong *nodes, ulong nodes_at) {
+  global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset);
+  ulong run = (ulong)RED_CHUNK << level;
+  ulong first = get_global_id(0) * run;
+  if (first >= n) return;
+  red_put(nodes + nodes_at, get_global_id(0), red_run(x, first, min(n, first + run), rules));
+}
+
+/* Work-item i: the node of the nodes [i << level, (i + 1) << level), as far as there are any. */
+RED_KERNEL red_reduce_nodes(global ulong *nodes, ulong from_at, ulong count, uint level, ulong to_at) {
+  red_node waiting[64];
+  ulong first = get_global_id(0) << level;
+  ulong end = min(count, (get_global_id(0) + 1) << level);
+  if (first >= end) return;
+  uint height = 0;
+  for (ulong i = first; i < end; i++) {
+    red_node node = red_get(nodes + from_at, i);
+    for (ulong k = i - first; k & 1; k >>= 1) node = red_merge(waiting[--height], node);
+    waiting[height++] = node;
+  }
+  red_node node = waiting[--height];
+  while (height > 0) node = red_merge(waiting[--height], node);
+  red_put(nodes + to_at, get_global_id(0), node);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Plans: what a device can do, the programs a problem needs, the size of pieces and workspace; and executing them. */
+#include "device.h"
+
+#include <stdlib.h>
+
+#include "fpenv.h"
+
+static bool is_scan(const red_lowered *lowered) {
+  return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
+}
+
+red_status red_cl_supports(void *state, const red_lowered *lowered) {
+  const red_cl_device *device = state;
+  if (device->traits.f64 || !lowered->canonical || lowered->acc_bytes < 8) return RED_OK;
+  return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has no f64 arithmetic: it cannot accumulate in f64", device->traits.id,
+                  device->traits.name);
+}
+
+/*
+ * A host array is worked on in pieces of a power of two elements: as large as a buffer may be where the device works on
+ * the array itself, else moderate, since a copy of the piece lies in device memory.
+ */
+#define COPIED_PIECE ((uint64_t)64 << 20)
+
+static uint64_t piece_elements(const red_cl_device *device, const red_lowered *lowered) {
+  uint64_t element =
+      lowered->in_bytes > lowered->out_bytes && !is_scan(lowered) ? lowered->in_bytes : lowered->in_bytes;
+  if (is_scan(lowered) && lowered->out_bytes > element) element = lowered->out_bytes;
+  uint64_t most = device->traits.most_alloc;
+  if (!red_cl_works_in_place(device) && most > COPIED_PIECE) most = COPIED_PIECE;
+  const char *forced = getenv("RED_OPENCL_PIECE"); /* bytes, for tests of work in pieces */
+  if (forced != NULL && *forced != '\0') most = strtoull(forced, NULL, 10);
+  uint64_t chunk = red_chunk_elements(lowered), piece = chunk;
+  while (piece <= INT64_MAX / element / 2 && 2 * piece * element <= most) piece *= 2;
+  return piece;
+}
+
+static uint64_t workspace_bytes(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
+  if (lowered->kind == RED_STATS) return red_cl_stats_workspace(device, lowered, n);
+  return is_scan(lowered) ? red_cl_scan_workspace(device, lowered, n) : red_cl_reduce_workspace(device, lowered, n);
+}
+
+red_status red_cl_plan_create(void *state, const red_lowered *lowered, void **plan, uint64_t *workspace) {
+  red_cl_device *device = state;
+  red_status status = red_cl_check_process(device);
+  if (status != RED_OK) return status;
+  red_cl_plan *made = calloc(1, sizeof *made);
+  if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a plan");
+  if (lowered->n > 0) status = red_cl_program_get(device, lowered, &made->program);
+  if (status != RED_OK) {
+    free(made);
+    return status;
+  }
+  made->piece = piece_elements(device, lowered);
+  uint64_t at_once = lowered->in_memory == RED_HOST && made->piece < lowered->n ? made->piece : lowered->n;
+  made->workspace = workspace_bytes(device, lowered, at_once);
+  *plan = made;
+  *workspace = made->workspace;
+  return RED_OK;
+}
+
+void red_cl_plan_destroy(void *device, void *plan) {
+  (void)device;
+  free(plan);
+}
+
+/* ---- Executing ---- */
+
+static red_status check_buffers(const red_lowered *lowered, const red_exec *exec, uint64_t workspace) {
+  red_status status = RED_OK;
+  if (lowered->in_memory == RED_DEVICE && lowered->n > 0)
+    status = red_cl_check_extent("in", (cl_mem)exec->in, exec->in_offset, lowered->n * lowered->in_bytes);
+  if (status != RED_OK) return status;
+  if (lowered->out_memory == RED_DEVICE) {
+    uint64_t bytes = lowered->kind == RED_STATS ? sizeof(red_stats_result)
+                                                : lowered->out_bytes * (is_scan(lowered) ? lowered->n : 1);
+    status = red_cl_check_extent("out", exec->out, exec->out_offset, bytes);
+  }
+  if (status == RED_OK && exec->workspace != NULL)
+    status = red_cl_check_extent("workspace", exec->workspace, exec->workspace_offset, workspace);
+  return status;
+}
+
+static red_status check_alignment(const red_lowered *lowered, const red_exec *exec) {
+  if (lowered->in_memory == RED_DEVICE && exec->in_offset % lowered->in_bytes != 0)
+    return red_fail(RED_ERR_INVALID, "in_offset = %llu is not a multiple of the element size %u",
+                    (unsigned long long)exec->in_offset, lowered->in_bytes);
+  unsigned out_bytes = lowered->kind == RED_STATS ? 8 : lowered->out_bytes;
+  if (lowered->out_memory == RED_DEVICE && exec->out_offset % out_bytes != 0)
+    return red_fail(RED_ERR_INVALID, "out_offset = %llu is not a multiple of %u", (unsigned long long)exec->out_offset,
+                    out_bytes);
+  return RED_OK;
+}
+
+static red_status run_locked(red_cl_run *run, const red_exec *exec) {
+  red_status status = RED_OK;
+  if (exec->workspace != NULL) {
+    run->workspace = exec->workspace;
+    run->workspace_at = exec->workspace_offset / sizeof(uint64_t);
+  } else if (run->plan->workspace > 0) {
+    status = red_cl_pool_reserve(run->device, &run->queue->workspace, run->plan->workspace);
+    run->workspace = run->queue->workspace.memory;
+  }
+  if (status != RED_OK) return status;
+  if (run->lowered->kind == RED_STATS) return red_cl_stats(run, exec);
+  return is_scan(run->lowered) ? red_cl_scan(run, exec) : red_cl_reduce(run, exec);
+}
+
+red_status red_cl_execute(void *state, const void *plan, const red_lowered *lowered, void *queue,
+                          const red_exec *exec) {
+  red_cl_device *device = state;
+  red_cl_run run = {.device = device,
+                    .queue = queue != NULL ? queue : &device->own,
+                    .plan = plan,
+                    .lowered = lowered,
+                    .workspace = NULL,
+                    .workspace_at = 0};
+  red_status status = red_cl_check_process(device);
+  if (status == RED_OK) status = check_alignment(lowered, exec);
+  if (status == RED_OK) status = check_buffers(lowered, exec, run.plan->workspace);
+  if (status != RED_OK) return status;
+  red_fpenv saved = red_fpenv_enter(); /* forests merge on the host */
+  pthread_mutex_lock(&device->launch);
+  status = run_locked(&run, exec);
+  if (status == RED_OK) status = red_cl_in_order(run.queue); /* what the application enqueues next comes after */
+  pthread_mutex_unlock(&device->launch);
+  red_fpenv_leave(saved);
+  if (status != RED_OK) return status;
+  if (queue != NULL) return red_cl_check(red_cl.Flush(run.queue->queue), "clFlush");
+  return red_cl_check(red_cl.Finish(run.queue->queue), "clFinish");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernels' texts, embedded by embed.py. */
+#ifndef RED_BACKEND_OPENCL_TEXTS_H
+#define RED_BACKEND_OPENCL_TEXTS_H
+
+extern const char red_cl_text_types_def[];
+extern const char red_cl_text_prelude_cl[];
+extern const char red_cl_text_elements_cl[];
+extern const char red_cl_text_convert_cl[];
+extern const char red_cl_text_nodes_cl[];
+extern const char red_cl_text_lanes_cl[];
+extern const char red_cl_text_chunk_wide_cl[];
+extern const char red_cl_text_chunk_lanes_cl[];
+extern const char red_cl_text_reduce_wide_cl[];
+extern const char red_cl_text_reduce_lanes_cl[];
+extern const char red_cl_text_finish_cl[];
+extern const char red_cl_text_out_cl[];
+extern const char red_cl_text_scan_wide_cl[];
+extern const char red_cl_text_scan_lanes_cl[];
+extern const char red_cl_text_stats_cl[];
+extern const char red_cl_text_stats_wide_cl[];
+extern const char red_cl_text_stats_lanes_cl[];
+
+#endif

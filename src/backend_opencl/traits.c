@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a device is, whether it can give the canonical bits, and which kernel shape suits it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+static void device_text(cl_device_id device, cl_device_info what, char *text, size_t bytes) {
+  char whole[1024] = "";
+  if (red_cl.GetDeviceInfo(device, what, sizeof whole, whole, NULL) != CL_SUCCESS) whole[0] = '\0';
+  snprintf(text, bytes, "%.*s", (int)bytes - 1, whole);
+}
+
+static void platform_text(cl_platform_id platform, cl_platform_info what, char *text, size_t bytes) {
+  char whole[1024] = "";
+  if (red_cl.GetPlatformInfo(platform, what, sizeof whole, whole, NULL) != CL_SUCCESS) whole[0] = '\0';
+  snprintf(text, bytes, "%.*s", (int)bytes - 1, whole);
+}
+
+static uint64_t device_number(cl_device_id device, cl_device_info what, size_t bytes) {
+  uint64_t value = 0; /* little endian: narrower answers land in the low bytes */
+  return red_cl.GetDeviceInfo(device, what, bytes, &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+/* A device's extensions, "" if they cannot be told; to be freed. */
+static char *extensions_of(cl_device_id device) {
+  size_t bytes = 0;
+  if (red_cl.GetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes) != CL_SUCCESS) bytes = 0;
+  char *text = calloc(1, bytes + 1);
+  if (text != NULL && bytes > 0) red_cl.GetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, text, NULL);
+  return text;
+}
+
+static bool has_word(const char *words, const char *word) {
+  size_t length = strlen(word);
+  for (const char *at = words; at != NULL && (at = strstr(at, word)) != NULL; at += length) {
+    bool begins = at == words || at[-1] == ' ';
+    if (begins && (at[length] == ' ' || at[length] == '\0')) return true;
+  }
+  return false;
+}
+
+static const char *const shape_names[RED_CL_SHAPES] = {"wide", "local", "subgroup", "ptx"};
+
+static const char *const shape_details[RED_CL_SHAPES] = {"wide-item kernels", "local-memory kernels",
+                                                         "sub-group kernels", "PTX-shuffle kernels"};
+
+static bool offers_shape(const red_cl_traits *traits, const char *extensions, red_cl_shape shape) {
+  char vendor[128];
+  switch (shape) {
+  case RED_CL_SUBGROUP:
+    if (has_word(extensions, "cl_intel_subgroups")) return true;
+    return has_word(extensions, "cl_khr_subgroups") && (has_word(extensions, "cl_khr_subgroup_shuffle_relative") ||
+                                                        has_word(extensions, "cl_khr_subgroup_shuffle"));
+  case RED_CL_PTX:
+    platform_text(traits->platform, CL_PLATFORM_VENDOR, vendor, sizeof vendor);
+    return strstr(vendor, "NVIDIA") != NULL && traits->most_group >= 128;
+  case RED_CL_LOCAL:
+    return traits->local_memory >= 1024;
+  default:
+    return true;
+  }
+}
+
+/* The fastest shape that the device has, or the one that RED_OPENCL_SHAPE demands. */
+static void choose_shape(red_cl_traits *traits, const char *extensions) {
+  const char *forced = getenv("RED_OPENCL_SHAPE");
+  if (forced != NULL && *forced != '\0') {
+    for (int shape = 0; shape < RED_CL_SHAPES; shape++) {
+      if (strcmp(forced, shape_names[shape]) != 0) continue;
+      traits->shape = (red_cl_shape)shape;
+      if (!offers_shape(traits, extensions, traits->shape))
+        snprintf(traits->reason, sizeof traits->reason, "RED_OPENCL_SHAPE=%s: this device cannot do that", forced);
+      return;
+    }
+    snprintf(traits->reason, sizeof traits->reason,
+             "RED_OPENCL_SHAPE=%.32s: expected one of wide, local, subgroup, ptx", forced);
+    return;
+  }
+  traits->shape = RED_CL_WIDE;
+  if (traits->type & CL_DEVICE_TYPE_CPU || traits->most_group < 16) return;
+  for (int shape = RED_CL_PTX; shape > RED_CL_WIDE; shape--) {
+    if (!offers_shape(traits, extensions, (red_cl_shape)shape)) continue;
+    traits->shape = (red_cl_shape)shape;
+    return;
+  }
+}
+
+/* Why this device cannot serve, or nothing. */
+static const char *missing_ability(cl_device_id device, const char *extensions) {
+  char profile[32], version[64];
+  device_text(device, CL_DEVICE_VERSION, version, sizeof version);
+  device_text(device, CL_DEVICE_PROFILE, profile, sizeof profile);
+  unsigned major = 0, minor = 0;
+  if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
+    return "the device is older than OpenCL 1.2";
+  if (!device_number(device, CL_DEVICE_AVAILABLE, sizeof(cl_bool))) return "the device says that it is not available";
+  if (!device_number(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool))) return "the driver has no compiler";
+  if (!device_number(device, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool))) return "the device is big endian";
+  if (strcmp(profile, "EMBEDDED_PROFILE") == 0 && !has_word(extensions, "cles_khr_int64"))
+    return "the device has no 64-bit integers";
+  uint64_t float_config = device_number(device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
+  if (!(float_config & CL_FP_DENORM)) return "the device flushes subnormal floats: it cannot give the canonical bits";
+  if (!(float_config & CL_FP_ROUND_TO_NEAREST) || !(float_config & CL_FP_INF_NAN))
+    return "the device does not round to nearest or has no infinities: it cannot give the canonical bits";
+  return NULL;
+}
+
+static bool has_f64(cl_device_id device) {
+  uint64_t config = device_number(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config));
+  const uint64_t needed = CL_FP_DENORM | CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
+  const char *refused = getenv("RED_OPENCL_F64"); /* 0: as if the device had none, for tests */
+  return (config & needed) == needed && !(refused != NULL && strcmp(refused, "0") == 0);
+}
+
+void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits) {
+  memset(traits, 0, sizeof *traits);
+  traits->platform = platform;
+  traits->device = device;
+  snprintf(traits->id, sizeof traits->id, "opencl:%u.%u", p, d);
+  device_text(device, CL_DEVICE_NAME, traits->name, sizeof traits->name);
+  platform_text(platform, CL_PLATFORM_VERSION, traits->platform_version, sizeof traits->platform_version);
+  device_text(device, CL_DEVICE_VERSION, traits->device_version, sizeof traits->device_version);
+  device_text(device, CL_DRIVER_VERSION, traits->driver_version, sizeof traits->driver_version);
+  traits->type = device_number(device, CL_DEVICE_TYPE, sizeof(cl_device_type));
+  traits->units = (uint32_t)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  traits->memory = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+  traits->most_alloc = device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+  traits->local_memory = device_number(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
+  traits->most_group = (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+  traits->unified = device_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool)) != 0;
+  traits->f64 = has_f64(device);
+  char *extensions = extensions_of(device);
+  const char *missing = missing_ability(device, extensions != NULL ? extensions : "");
+  if (missing != NULL)
+    snprintf(traits->reason, sizeof traits->reason, "%s", missing);
+  else
+    choose_shape(traits, extensions != NULL ? extensions : "");
+  free(extensions);
+  snprintf(traits->detail, sizeof traits->detail, "%.12s, %s, %sdriver %.48s", traits->device_version,
+           shape_details[traits->shape], traits->f64 ? "" : "no f64, ", traits->driver_version);
+}
