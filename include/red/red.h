@@ -192,9 +192,10 @@ typedef struct red_context_options {
 
 /*
  * A context chooses devices. `backend` is a comma-separated list in order of preference: omp, cuda, cuda:1, opencl,
- * opencl:0.1, auto; -opencl excludes. The first available entry is taken; a list that runs out is RED_ERR_NO_DEVICE
- * with the reasons: a named device never falls back to an unnamed one. auto follows the data: host memory is worked on
- * by the CPU, device memory by the first GPU; a driver is started only when device memory is asked for.
+ * opencl:0.1, auto; -opencl excludes. The first available entry is taken; a list that runs out is RED_ERR_NO_DEVICE with
+ * the reasons (RED_ERR_MISMATCH if a device failed its self-test): a named device never falls back to an unnamed one.
+ * auto follows the data: host memory is worked on by the CPU, device memory by the best GPU or, where there is none, the
+ * CPU; a driver is started only when device memory is asked for.
  * Wherever a context is taken, NULL means the default one, made on first use from RED_BACKEND.
  */
 RED_API red_status red_context_create(const red_context_options *options, red_context **context);

@@ -36,8 +36,13 @@ static const absent_backend absent[] = {
 
 /* What did not work out, for the error sentence: "cuda: no driver; opencl: ...". */
 typedef struct reasons {
+  bool mismatch; /* a device was there, but gave other bits */
   char text[768];
 } reasons;
+
+static red_status run_out(const reasons *why, const char *what) {
+  return red_fail(why->mismatch ? RED_ERR_MISMATCH : RED_ERR_NO_DEVICE, "%s: %s", what, why->text);
+}
 
 static void add_reason(reasons *all, const char *who, const char *why) {
   size_t used = strlen(all->text);
@@ -105,6 +110,21 @@ static red_status open_device(const red_backend *backend, const red_device_info 
   return RED_OK;
 }
 
+/* Open this one if it can be had; else remember why not. */
+static void consider(const red_backend *backend, const red_device_info *info, const red_selection *selection,
+                     const red_context_options *options, reasons *why, red_device **device) {
+  const char *who = info->id[0] != '\0' ? info->id : info->backend;
+  if (!info->available) {
+    add_reason(why, who, info->reason);
+  } else if (excluded(selection, info)) {
+    add_reason(why, who, "excluded by the list");
+  } else {
+    red_status status = open_device(backend, info, options, device);
+    if (status == RED_ERR_MISMATCH) why->mismatch = true;
+    if (status != RED_OK) add_reason(why, who, red_last_error());
+  }
+}
+
 /* The first available device of one backend that the item names. */
 static red_status open_item(const red_backend *backend, const char *item, const red_selection *selection,
                             const red_context_options *options, reasons *why, red_device **device) {
@@ -119,12 +139,7 @@ static red_status open_item(const red_backend *backend, const char *item, const 
     if (!info->available && strchr(item, ':') != NULL && !matches(info, item) && count > 1) continue;
     if (info->available && !matches(info, item)) continue;
     seen = true;
-    if (!info->available)
-      add_reason(why, item, info->reason);
-    else if (excluded(selection, info))
-      add_reason(why, info->id, "excluded by the list");
-    else if (open_device(backend, info, options, device) != RED_OK)
-      add_reason(why, info->id, red_last_error());
+    consider(backend, info, selection, options, why, device);
   }
   if (!seen) add_reason(why, item, "no such device");
   free(list);
@@ -145,7 +160,7 @@ static red_status open_named(const char *item, const red_selection *selection, c
 
 red_status red_registry_open_listed(const red_selection *selection, const red_context_options *options,
                                     red_device **device) {
-  reasons why = {""};
+  reasons why = {.text = ""};
   for (unsigned i = 0; i < selection->count; i++) {
     red_status status = open_named(selection->items[i], selection, options, &why, device);
     if (status != RED_OK) return status;
@@ -154,7 +169,7 @@ red_status red_registry_open_listed(const red_selection *selection, const red_co
       return RED_OK;
     }
   }
-  return red_fail(RED_ERR_NO_DEVICE, "no device of the backend list is available: %s", why.text);
+  return run_out(&why, "no device of the backend list is available");
 }
 
 /* The best device of the backends that work on (or off) host memory; NULL if there is none. */
@@ -173,14 +188,10 @@ static red_status open_best(const red_selection *selection, bool on_host, const 
         if (scores[i] > scores[best]) best = i;
       const red_device_info *info = &list[best];
       if (scores[best] < 0) break;
-      if (!info->available)
-        add_reason(why, info->backend, info->reason);
-      else if (excluded(selection, info))
-        add_reason(why, info->id, "excluded by the list");
-      else if (scores[best] == 0)
+      if (info->available && scores[best] == 0)
         add_reason(why, info->id, "taken only when named");
-      else if (open_device(backends[b], info, options, device) != RED_OK)
-        add_reason(why, info->id, red_last_error());
+      else
+        consider(backends[b], info, selection, options, why, device);
       scores[best] = -1;
     }
   }
@@ -190,7 +201,7 @@ static red_status open_best(const red_selection *selection, bool on_host, const 
 
 red_status red_registry_open_automatic(const red_selection *selection, red_memory memory,
                                        const red_context_options *options, red_device **device) {
-  reasons why = {""};
+  reasons why = {.text = ""};
   bool host_first = memory == RED_HOST;
   for (int round = 0; round < 2; round++) {
     bool on_host = host_first == (round == 0);
@@ -202,7 +213,7 @@ red_status red_registry_open_automatic(const red_selection *selection, red_memor
             on_host == host_first ? "" : ": no device of the preferred sort is available");
     return RED_OK;
   }
-  return red_fail(RED_ERR_NO_DEVICE, "no device is available: %s", why.text);
+  return run_out(&why, "no device is available");
 }
 
 red_status red_devices(red_device_info *list, size_t capacity, size_t *count) {
