@@ -13,7 +13,6 @@ enum {
 static red_lowered lowered;
 static float leaves[MOST_LEAVES];
 
-
 /* `sum-1`, level by level as the specification says it. */
 static float root_of(uint64_t count) {
   float nodes[MOST_LEAVES];

@@ -79,7 +79,8 @@ START_TEST(threads) {
   for (unsigned t = 1; t <= MOST_THREADS; t++) contexts[t] = suite_context(t);
   for (size_t i = 0; i < sizeof threaded / sizeof *threaded; i++)
     for (unsigned repeat = suite_repeat(2); repeat > 0; repeat--) {
-      uint64_t n = 300000 + random_below(&random, 900000);
+      uint64_t bytes = ((uint64_t)1 << 20) + random_below(&random, (uint64_t)4 << 20);
+      uint64_t n = bytes / red_dtype_bytes(threaded[i].in);
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, threaded[i].op, threaded[i].in, n);
       problem.acc = threaded[i].acc;
       buffer in = buffer_new(n * red_dtype_bytes(problem.in), 0);
