@@ -26,7 +26,7 @@ template <class T> struct ScanScratch {
 /* The tile's index and, in lane 0 of warp 0, the epoch. */
 template <class T>
 __device__ inline uint64_t begin_tile(const red_cuda_scan &args, uint32_t &epoch, ScanScratch<T> &scratch) {
-  if (threadIdx.x == 0) epoch = load_relaxed(&args.head->epoch);
+  if (threadIdx.x == 0 && args.tiles > 1) epoch = load_relaxed(&args.head->epoch);
   if (!args.ordered) return blockIdx.x;
   if (threadIdx.x == 0) scratch.tile = atomicInc(&args.head->ticket, static_cast<uint32_t>(args.tiles - 1));
   __syncthreads();

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Problems in device memory, for the suites of the CUDA backend. */
+#ifndef RED_TESTS_CUDA_DEVICE_H
+#define RED_TESTS_CUDA_DEVICE_H
+
+#include "../compare.h"
+
+/* How to run a problem whose input lies on the host. */
+typedef struct device_run {
+  red_context *context;
+  red_queue *queue;    /* or NULL */
+  uint64_t in_shift;   /* elements by which the device copy is off a 256-byte boundary */
+  uint64_t out_shift;  /* outputs, likewise; ignored in place */
+  int in_place;
+  int host_result;     /* reductions: the result goes to host memory */
+  int own_workspace;   /* give the execution memory full of rubbish */
+} device_run;
+
+/* The status of the execution; on RED_OK `out` has the outputs. What must not be written is watched. */
+red_status run_on_device(const device_run *run, const red_problem *problem, const void *in, void *out);
+
+#endif
