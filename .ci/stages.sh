@@ -54,7 +54,7 @@ stage_clang() {
   need 'compiles clang c omp.h -fopenmp' libomp-dev
   install_missing
   CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
-  run_suites build/ci/clang --no-suite install
+  run_suites build/ci/clang --no-suite install --no-suite vectors
 }
 
 # AddressSanitizer and UndefinedBehaviorSanitizer over every suite.
@@ -66,7 +66,7 @@ stage_sanitizers() {
     -Db_sanitize=address,undefined -Db_lundef=false
   export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
-  run_suites build/ci/sanitizers --timeout-multiplier 5
+  run_suites build/ci/sanitizers --no-suite headers --no-suite vectors --timeout-multiplier 5
 }
 
 # ThreadSanitizer over the CPU's suites, with clang's OpenMP runtime and its tool Archer, which tells the sanitizer about
@@ -98,7 +98,7 @@ stage_features() {
   PATH=$PWD/build/ci/venv/bin:$PATH
   meson --version
   build build/ci/features -Dwerror=true -Dtests=enabled -Domp=disabled -Dcuda=disabled -Dopencl=disabled
-  run_suites build/ci/features
+  run_suites build/ci/features --no-suite install --no-suite vectors
 }
 
 # One library instead of two, and no command.
@@ -109,7 +109,7 @@ stage_static() {
   local kind
   for kind in static shared; do
     build build/ci/$kind -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled -Dopencl=disabled
-    run_suites build/ci/$kind
+    run_suites build/ci/$kind --suite headers --suite examples --suite omp
   done
 }
 
@@ -123,7 +123,7 @@ stage_cuda() {
   need_to_test
   install_missing
   build build/ci/cuda -Dwerror=true -Dtests=enabled -Dcuda=enabled -Dgpu_archs=90 -Dopencl=disabled
-  run_suites build/ci/cuda --no-suite install
+  run_suites build/ci/cuda --suite cuda --suite headers --suite tool
 }
 
 stage_fuzz() {
