@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "random.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "suite.h"
@@ -70,22 +71,33 @@ static uint64_t special(red_dtype dtype, uint64_t choice) {
   return sign | values[(choice & 15) % (sizeof values / sizeof *values)];
 }
 
+/* Zeros, of both signs where there are two, and ones of one sign: an extremum that occurs often. */
+static uint64_t tied(red_dtype dtype, uint64_t next, bool negative) {
+  uint64_t sign = (uint64_t)1 << (8 * red_dtype_bytes(dtype) - 1);
+  if (fraction_bits(dtype) == 0) return next % 2 == 0 ? 0 : negative ? UINT64_MAX : 1;
+  const uint64_t values[] = {0, sign, special(dtype, 3) | (negative ? sign : 0)};
+  return values[next % 3];
+}
+
 enum style {
   MODERATE,
   ANY_BITS,
   SPECIAL,
   RARELY_SPECIAL,
   NEGATIVE_ZEROS,
+  TIED,
   STYLES
 };
 
 static void fill(random_state *random, enum style style, red_dtype dtype, unsigned char *elements, uint64_t n) {
   size_t bytes = red_dtype_bytes(dtype);
+  bool negative = random_below(random, 2) == 0;
   for (uint64_t i = 0; i < n; i++) {
     uint64_t next = random_next(random), bits = moderate(dtype, next);
     if (style == ANY_BITS) bits = next;
     if (style == SPECIAL || (style == RARELY_SPECIAL && next % 509 == 0)) bits = special(dtype, next >> 32);
     if (style == NEGATIVE_ZEROS) bits = (uint64_t)1 << (8 * bytes - 1);
+    if (style == TIED) bits = tied(dtype, next >> 16, negative);
     memcpy(elements + i * bytes, &bits, bytes); /* little endian */
   }
 }

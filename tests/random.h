@@ -21,8 +21,8 @@ uint64_t random_below(random_state *random, uint64_t below);
 uint64_t random_length(random_state *random, uint64_t most);
 
 /*
- * n elements at any alignment: numbers of moderate size, any bits, or a mixture of zeros, ones, ties, infinities and
- * NaNs; which of them is random too.
+ * n elements at any alignment: numbers of moderate size, any bits, many ties, or a mixture of zeros, ones,
+ * infinities and NaNs; which of them is random too.
  */
 void random_elements(random_state *random, red_dtype dtype, void *elements, uint64_t n);
 

@@ -175,6 +175,30 @@ START_TEST(large_pieces) {
 }
 END_TEST
 
+/* More elements than 32 bits count: the index of the only one that is not zero. */
+START_TEST(beyond_32_bits) {
+  enum {
+    PIECE = 1 << 26
+  };
+  static const uint64_t pieces = 65;
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_ARGMAX, RED_U8, 0);
+  red_accumulator *acc;
+  uint64_t index = 0;
+  if (suite_repeat(10) < 10) return; /* too slow where tests are scaled down */
+  buffer piece = buffer_new(PIECE, 0);
+  ck_red(red_accumulator_create(context, &problem, &acc));
+  for (uint64_t i = 0; i < pieces; i++) {
+    if (i == pieces - 1) piece.data[77] = 1;
+    ck_red(red_accumulator_add(acc, piece.data, PIECE));
+  }
+  ck_red(red_accumulator_result(acc, &index));
+  ck_assert_uint_eq(index, (pieces - 1) * PIECE + 77);
+  ck_assert_uint_eq(red_accumulator_count(acc), pieces * PIECE);
+  red_accumulator_destroy(acc);
+  buffer_free(&piece);
+}
+END_TEST
+
 static void open_context(void) {
   context = suite_context(0);
 }
@@ -190,6 +214,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, chosen_dtypes);
   tcase_add_test(tests, results_on_the_way);
   tcase_add_test(tests, large_pieces);
+  tcase_add_test(tests, beyond_32_bits);
 }
 
 int main(void) {

@@ -2,12 +2,15 @@
 /* Reductions: every operator, dtype, accumulator and output on random data against the reference. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "compare.h"
 
 enum {
   MOST_THREADS = 9
 };
+
+#define LONG (((uint64_t)1 << 32) + 12345)
 
 static red_context *context;
 
@@ -138,6 +141,27 @@ START_TEST(alignments) {
 }
 END_TEST
 
+/* Lengths, counts and indices have 64 bits: an array of zeros, which take no memory, but for its last element. */
+START_TEST(beyond_32_bits) {
+  static const struct {
+    red_op op;
+    uint64_t result;
+  } rows[] = {{RED_ARGMAX, LONG - 1}, {RED_COUNT_NONZERO, 1}, {RED_SUM, 255}};
+  if (suite_repeat(10) < 10) return; /* too slow where tests are scaled down */
+  unsigned char *bytes = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ck_assert(bytes != MAP_FAILED);
+  bytes[LONG - 1] = 255;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint64_t result = 0;
+    red_status status = red_reduce(context, rows[i].op, RED_U8, bytes, LONG, &result);
+    if (status == RED_ERR_NO_MEMORY && strncmp(suite_backend(), "omp", 3) != 0) break; /* a small device */
+    ck_assert_msg(status == RED_OK, "%s", red_last_error());
+    ck_assert_uint_eq(result, rows[i].result);
+  }
+  munmap(bytes, LONG);
+}
+END_TEST
+
 static void convenience(red_op op, red_dtype in, uint64_t n, random_state *random) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, n);
   buffer data = buffer_new(n * red_dtype_bytes(in), 0);
@@ -177,6 +201,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, threads);
   tcase_add_test(tests, repeated_runs);
   tcase_add_test(tests, alignments);
+  tcase_add_test(tests, beyond_32_bits);
   tcase_add_test(tests, red_reduce_itself);
 }
 

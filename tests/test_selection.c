@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "suite.h"
 
@@ -196,6 +197,42 @@ START_TEST(many_contexts) {
 }
 END_TEST
 
+/* What a context and a reduction write to standard error. */
+static const char *logged(const char *verbose) {
+  static char text[16384];
+  float pair[2] = {1, 2}, sum;
+  FILE *file = tmpfile();
+  int saved = dup(STDERR_FILENO);
+  ck_assert(file != NULL && saved >= 0);
+  fflush(stderr);
+  dup2(fileno(file), STDERR_FILENO);
+  if (verbose != NULL) setenv("RED_VERBOSE", verbose, 1);
+  red_context_options options = {.size = sizeof options, .backend = name};
+  red_context *context = NULL;
+  red_status status = red_context_create(&options, &context);
+  if (status == RED_OK) status = red_reduce(context, RED_SUM, RED_F32, pair, 2, &sum);
+  red_context_destroy(context);
+  unsetenv("RED_VERBOSE");
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  ck_assert_int_eq(status, RED_OK);
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+/* The library is silent unless it is asked; then the reason of the choice is one line. */
+START_TEST(verbose) {
+  ck_assert_str_eq(logged(NULL), "");
+  ck_assert_str_eq(logged("0"), "");
+  const char *text = logged("1");
+  ck_assert_msg(strncmp(text, "libred: ", 8) == 0, "'%s'", text);
+  ck_assert_msg(strstr(text, name) != NULL && strstr(text, "taken") != NULL, "'%s'", text);
+  ck_assert_int_eq(text[strlen(text) - 1], '\n');
+}
+END_TEST
+
 static void find_name(void) {
   strncpy(name, suite_backend(), sizeof name - 1);
   name[strcspn(name, ":,")] = '\0';
@@ -214,6 +251,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, options_are_copied);
   tcase_add_test(tests, self_test);
   tcase_add_test(tests, many_contexts);
+  tcase_add_test(tests, verbose);
 }
 
 int main(void) {

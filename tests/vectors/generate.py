@@ -11,6 +11,7 @@ import sys
 import adversarial
 import cases
 import inputs
+import kit
 import law
 from exact import DTYPES
 
@@ -69,11 +70,11 @@ def published():
     """The adversarial sums and prefixes, whose answers are known beforehand."""
     lines = []
     for name, dtype, text, bits in adversarial.SUMS:
-        lines.append(line(cases.Case(name, "reduce", "sum", dtype, text)))
+        lines.append(line(kit.Case(name, "reduce", "sum", dtype, text)))
         assert lines[-1].endswith(f" | {bits}"), f"{lines[-1]}, published: {bits}"
     ks = adversarial.PREFIXES
     for kind, shift in (("scan", -1), ("exscan", 0)):  # inclusive[k - 1] = exclusive[k] = P(k)
-        lines.append(line(cases.Case(f"prefixes-{kind}", kind, "sum", "f32", f"uniform(1,{max(ks) + 1})", None,
+        lines.append(line(kit.Case(f"prefixes-{kind}", kind, "sum", "f32", f"uniform(1,{max(ks) + 1})", None,
                                      [k + shift for k in ks])))
         assert all(f"@{k + shift}:{bits} " in lines[-1] for k, bits in ks.items()), lines[-1]
     return lines
