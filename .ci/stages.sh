@@ -54,7 +54,7 @@ stage_clang() {
   need 'compiles clang c omp.h -fopenmp' libomp-dev
   install_missing
   CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
-  run_suites build/ci/clang --no-suite install --no-suite vectors
+  run_suites build/ci/clang --no-suite install --no-suite vectors --no-suite opencl
 }
 
 # AddressSanitizer and UndefinedBehaviorSanitizer over every suite.
