@@ -23,6 +23,10 @@ red_context *suite_context(unsigned threads) {
   return context;
 }
 
+unsigned suite_threads(void) {
+  return strncmp(suite_backend(), "omp", 3) == 0 ? SUITE_MOST_THREADS : 1;
+}
+
 unsigned suite_repeat(unsigned count) {
   const char *text = getenv("RED_TEST_SCALE");
   double scaled = count * (text != NULL ? strtod(text, NULL) : 1.0);

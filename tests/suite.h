@@ -21,6 +21,12 @@ const char *suite_backend(void);
 /* Make a context on the backend under test; `threads` as in red_context_options. */
 red_context *suite_context(unsigned threads);
 
+/* The thread counts worth trying go from 1 to this: only a CPU backend has them. */
+enum {
+  SUITE_MOST_THREADS = 9
+};
+unsigned suite_threads(void);
+
 /* How often a loop of random cases runs: `count` times RED_TEST_SCALE, at least once. */
 unsigned suite_repeat(unsigned count);
 

@@ -6,10 +6,6 @@
 
 #include "compare.h"
 
-enum {
-  MOST_THREADS = 9
-};
-
 #define LONG (((uint64_t)1 << 32) + 12345)
 
 static red_context *context;
@@ -78,8 +74,8 @@ static const struct {
 
 START_TEST(threads) {
   random_state random = random_start(4);
-  red_context *contexts[MOST_THREADS + 1];
-  for (unsigned t = 1; t <= MOST_THREADS; t++) contexts[t] = suite_context(t);
+  red_context *contexts[SUITE_MOST_THREADS + 1];
+  for (unsigned t = 1; t <= suite_threads(); t++) contexts[t] = suite_context(t);
   for (size_t i = 0; i < sizeof threaded / sizeof *threaded; i++)
     for (unsigned repeat = suite_repeat(2); repeat > 0; repeat--) {
       uint64_t bytes = ((uint64_t)1 << 20) + random_below(&random, (uint64_t)4 << 20);
@@ -90,7 +86,7 @@ START_TEST(threads) {
       uint64_t expected = 0;
       (repeat % 2 ? random_numbers : random_elements)(&random, problem.in, in.data, n);
       red_status want = red_reference(&problem, in.data, &expected);
-      for (unsigned t = 1; t <= MOST_THREADS; t++) {
+      for (unsigned t = 1; t <= suite_threads(); t++) {
         uint64_t actual = 0;
         red_status got = red_run(contexts[t], &problem, in.data, &actual);
         if (may_refuse(&problem, got)) break;
@@ -99,7 +95,7 @@ START_TEST(threads) {
       }
       buffer_free(&in);
     }
-  for (unsigned t = 1; t <= MOST_THREADS; t++) red_context_destroy(contexts[t]);
+  for (unsigned t = 1; t <= suite_threads(); t++) red_context_destroy(contexts[t]);
 }
 END_TEST
 

@@ -5,10 +5,6 @@
 
 #include "compare.h"
 
-enum {
-  MOST_THREADS = 9
-};
-
 static const red_kind kinds[] = {RED_INCLUSIVE_SCAN, RED_EXCLUSIVE_SCAN};
 
 static red_context *context;
@@ -73,7 +69,7 @@ static void scan_with_threads(red_context **contexts, const red_problem *problem
   unsigned char *expected = malloc(bytes);
   (mixed ? random_elements : random_numbers)(random, problem->in, in.data, problem->n);
   ck_red(red_reference(problem, in.data, expected));
-  for (unsigned t = 1; t <= MOST_THREADS; t++) {
+  for (unsigned t = 1; t <= suite_threads(); t++) {
     memset(out.data, 0xee, bytes);
     red_status status = red_run(contexts[t], problem, in.data, out.data);
     if (may_refuse(problem, status)) break;
@@ -87,8 +83,8 @@ static void scan_with_threads(red_context **contexts, const red_problem *problem
 
 START_TEST(threads) {
   random_state random = random_start(4);
-  red_context *contexts[MOST_THREADS + 1];
-  for (unsigned t = 1; t <= MOST_THREADS; t++) contexts[t] = suite_context(t);
+  red_context *contexts[SUITE_MOST_THREADS + 1];
+  for (unsigned t = 1; t <= suite_threads(); t++) contexts[t] = suite_context(t);
   for (size_t i = 0; i < sizeof threaded / sizeof *threaded; i++)
     for (unsigned round = 0; round < 2 * suite_repeat(2); round++) {
       uint64_t n = 300000 + random_below(&random, 700000);
@@ -100,7 +96,7 @@ START_TEST(threads) {
       problem.init = random_scalar(&random, resolved.acc);
       scan_with_threads(contexts, &problem, &random, round > 1);
     }
-  for (unsigned t = 1; t <= MOST_THREADS; t++) red_context_destroy(contexts[t]);
+  for (unsigned t = 1; t <= suite_threads(); t++) red_context_destroy(contexts[t]);
 }
 END_TEST
 
