@@ -206,8 +206,8 @@ RED_API red_status red_context_device(red_context *context, red_memory memory, r
 
 /* ---- One call on host memory ------------------------------------------------------------------------------------- */
 
-/* *result gets one value of the default output dtype (argmin ..: uint64_t). */
-RED_API red_status red_reduce(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *result);
+/* *out gets one value of the default output dtype (argmin ..: uint64_t). */
+RED_API red_status red_reduce(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out);
 
 /* out[0 .. n-1] in the default output dtype; out == in is allowed where the sizes agree, other overlaps are an error. */
 RED_API red_status red_inclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n,
@@ -216,8 +216,7 @@ RED_API red_status red_exclusive_scan(red_context *context, red_op op, red_dtype
                                       void *out);
 
 /* Count, sum, mean, min, max, argmin and argmax in one pass over the data; n = 0 is RED_ERR_EMPTY. */
-RED_API red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n,
-                             red_stats_result *result);
+RED_API red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *out);
 
 /* Any problem: plan, execute and wait. */
 RED_API red_status red_run(red_context *context, const red_problem *problem, const void *in, void *out);
@@ -229,11 +228,14 @@ RED_API red_status red_reference(const red_problem *problem, const void *in, voi
  * The proven bound of |computed - exact| for a float sum (RED_REDUCE, or the last output of a scan) of n elements whose
  * absolute values add up to `abs_sum`, itself computed as a canonical sum in the same accumulator: gamma_k abs_sum with k
  * the depth of the tree (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2), rounded up, plus
- * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if abs_sum overflowed.
+ * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if the sum may overflow.
  */
 RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound);
 
-/* Known-answer tests on the context's devices; RED_ERR_MISMATCH if one gives other bits. Runs when a device opens. */
+/*
+ * Known-answer tests of every operator family on the device for `memory`; RED_ERR_MISMATCH if it gives other bits. Those
+ * of float arithmetic and order run by themselves when a device opens.
+ */
 RED_API red_status red_self_test(red_context *context, red_memory memory);
 
 /* ---- Plans: prepare once, execute often -------------------------------------------------------------------------- */

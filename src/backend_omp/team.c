@@ -15,19 +15,18 @@
 
 static atomic_uint busy;   /* CPUs taken by calls that run a team */
 static atomic_bool forked; /* this process is a child that has not called exec */
-static pthread_once_t watch = PTHREAD_ONCE_INIT;
 
 static void child_after_fork(void) {
   atomic_store_explicit(&forked, true, memory_order_relaxed);
   atomic_store_explicit(&busy, 0, memory_order_relaxed);
 }
 
-static void watch_forks(void) {
+/* From the start: the application may run teams of its own and fork before it calls this library. */
+__attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(NULL, NULL, child_after_fork);
 }
 
 unsigned red_team_limit(void) {
-  pthread_once(&watch, watch_forks);
   int most = omp_get_max_threads();
   int limit = omp_get_thread_limit();
   return (unsigned)(most < limit ? most : limit);

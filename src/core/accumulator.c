@@ -209,8 +209,9 @@ static red_status check_piece(const red_accumulator *acc, const void *in, uint64
 
 red_status red_accumulator_add(red_accumulator *acc, const void *in, uint64_t n) {
   red_status status = check_piece(acc, in, n);
-  if (status != RED_OK || n == 0) return status;
+  if (status != RED_OK) return status;
   if (is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is a scan: use red_accumulator_scan");
+  if (n == 0) return RED_OK;
   red_fpenv saved = red_fpenv_enter();
   bool ordered = acc->lowered.canonical || acc->lowered.kind == RED_STATS;
   status = ordered ? add_ordered(acc, in, n) : add_unordered(acc, in, n);
@@ -271,8 +272,9 @@ static red_status check_scan_overlap(const red_accumulator *acc, const void *in,
 
 red_status red_accumulator_scan(red_accumulator *acc, const void *in, uint64_t n, void *out) {
   red_status status = check_piece(acc, in, n);
-  if (status != RED_OK || n == 0) return status;
+  if (status != RED_OK) return status;
   if (!is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is not a scan: use red_accumulator_add");
+  if (n == 0) return RED_OK;
   if (out == NULL) return red_fail(RED_ERR_INVALID, "out is NULL, n = %llu", (unsigned long long)n);
   status = check_scan_overlap(acc, in, n, out);
   if (status != RED_OK) return status;

@@ -18,9 +18,9 @@ red_status red_run(red_context *context, const red_problem *problem, const void 
   return run(context, problem, in, out);
 }
 
-red_status red_reduce(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *result) {
+red_status red_reduce(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, dtype, n);
-  return run(context, &problem, in, result);
+  return run(context, &problem, in, out);
 }
 
 red_status red_inclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
@@ -33,7 +33,7 @@ red_status red_exclusive_scan(red_context *context, red_op op, red_dtype dtype, 
   return run(context, &problem, in, out);
 }
 
-red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *result) {
+red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, dtype, n);
-  return run(context, &problem, in, result);
+  return run(context, &problem, in, out);
 }

@@ -57,6 +57,20 @@ static double smallest_step(red_dtype dtype) {
   }
 }
 
+/* Sums from here on may round to infinity in the type: the midpoint between its greatest number and the next power. */
+static double overflow_from(red_dtype dtype) {
+  switch (dtype) {
+  case RED_F16:
+    return 0x1.ffep15;
+  case RED_BF16:
+    return 0x1.ffp127;
+  case RED_F32:
+    return 0x1.ffffffp127;
+  default:
+    return INFINITY;
+  }
+}
+
 static double bound_of(const red_lowered *lowered, double abs_sum) {
   uint64_t n = lowered->n;
   if (n == 0) return 0;
@@ -67,6 +81,7 @@ static double bound_of(const red_lowered *lowered, double abs_sum) {
   double gamma = k * u / (1 - k * u);
   double exact_abs = round_up(abs_sum / (1 - gamma)); /* abs_sum has the same error itself */
   double bound = round_up(gamma * exact_abs);
+  if (exact_abs + bound >= overflow_from(lowered->out)) return INFINITY;
   if (lowered->out_bytes < lowered->acc_bytes)
     bound = round_up(bound + unit_roundoff(lowered->out) * (exact_abs + bound) + smallest_step(lowered->out));
   return k == 0 && lowered->out_bytes >= lowered->acc_bytes ? 0 : bound;

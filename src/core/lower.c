@@ -240,6 +240,7 @@ static void set_operator(red_lowered *lowered, const op_row *row) {
   uint64_t all = low_bits(lowered->in_bytes);
   uint64_t sign = (all >> 1) + 1;
   bool flip = row->order == ORDER_GREATEST;
+  lowered->op = (red_op)(row - op_rows);
   lowered->family = row->family;
   lowered->finish = row->finish;
   lowered->canonical =

@@ -43,6 +43,7 @@ typedef enum red_finish {
 
 typedef struct red_lowered {
   red_kind kind;
+  red_op op;         /* for messages: what to compute is in the other fields */
   red_family family; /* RED_STATS: ADD, with the key fields those of RED_MIN */
   red_finish finish;
   red_dtype in, acc, out; /* resolved */

@@ -2,13 +2,16 @@
 /* Problem strings: kind:op:in[/acc[/out]]:n[:init=V]. */
 #include "problem.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fenv.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fpenv.h"
 #include "half.h"
 #include "lower.h"
 #include "status.h"
@@ -73,53 +76,81 @@ static red_status parse_dtypes(char *text, red_problem *problem) {
   return RED_OK;
 }
 
-/* strtod and printf follow the process's locale; problem strings do not. */
-static locale_t enter_c_locale(locale_t *saved) {
-  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  *saved = uselocale(c);
-  return c;
+/* strtod and printf follow the process's locale, rounding mode and traps; problem strings do not. */
+typedef struct text_environment {
+  locale_t c, saved;
+  red_fpenv fpenv;
+} text_environment;
+
+static text_environment enter_text_environment(void) {
+  text_environment environment;
+  environment.fpenv = red_fpenv_enter();
+  environment.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  environment.saved = uselocale(environment.c);
+  return environment;
 }
 
-static void leave_c_locale(locale_t c, locale_t saved) {
-  uselocale(saved);
-  if (c != (locale_t)0) freelocale(c);
+static void leave_text_environment(text_environment environment) {
+  uselocale(environment.saved);
+  if (environment.c != (locale_t)0) freelocale(environment.c);
+  red_fpenv_leave(environment.fpenv);
+}
+
+/* A double from which every narrower type rounds as from the text: of the two neighbours of the text the odd one. */
+static double strtod_to_odd(const char *text, char **end) {
+  fesetround(FE_DOWNWARD);
+  double below = strtod(text, end);
+  fesetround(FE_UPWARD);
+  double above = strtod(text, end);
+  fesetround(FE_TONEAREST);
+  return (red_f64_bits(below) & 1) != 0 ? below : above;
+}
+
+static void set_float(red_dtype dtype, double nearest, double odd, red_scalar *value) {
+  switch (dtype) {
+  case RED_F16:
+    value->f16 = red_f64_to_f16(odd);
+    break;
+  case RED_BF16:
+    value->bf16 = red_f64_to_bf16(odd);
+    break;
+  case RED_F32:
+    value->f32 = red_canonical_f32((float)odd);
+    break;
+  default:
+    value->f64 = red_canonical_f64(nearest);
+    break;
+  }
 }
 
 static bool parse_float(const char *text, red_dtype dtype, red_scalar *value) {
+  if (*text == '\0' || isspace((unsigned char)*text)) return false;
   char *end;
-  locale_t saved, c = enter_c_locale(&saved);
-  double wide = strtod(text, &end);
-  float narrow = strtof(text, NULL); /* once from the text: strtod first would round twice */
-  leave_c_locale(c, saved);
-  if (end == text || *end != '\0') return false;
-  switch (dtype) {
-  case RED_F16:
-    value->f16 = red_f64_to_f16(wide);
-    break;
-  case RED_BF16:
-    value->bf16 = red_f64_to_bf16(wide);
-    break;
-  case RED_F32:
-    value->f32 = narrow;
-    break;
-  default:
-    value->f64 = wide;
-    break;
-  }
-  return true;
+  text_environment environment = enter_text_environment();
+  double odd = strtod_to_odd(text, &end);
+  set_float(dtype, strtod(text, NULL), odd, value);
+  leave_text_environment(environment);
+  return *end == '\0' && end != text;
+}
+
+/* Decimal, or hexadecimal after 0x: a leading zero means nothing. */
+static int base_of(const char *digits) {
+  return strncmp(digits, "0x", 2) == 0 ? 16 : 10;
 }
 
 static bool parse_integer(const char *text, red_dtype dtype, red_scalar *value) {
+  const char *digits = text + (*text == '-');
+  if (!isxdigit((unsigned char)*digits)) return false;
   unsigned bits = 8 * (unsigned)red_dtype_bytes(dtype);
   char *end;
   errno = 0;
   if (red_dtype_is_signed(dtype)) {
-    long long whole = strtoll(text, &end, 0);
+    long long whole = strtoll(text, &end, base_of(digits));
     long long greatest = (long long)(UINT64_MAX >> 1 >> (64 - bits));
     if (errno != 0 || whole > greatest || whole < -greatest - 1) return false;
     value->i64 = whole;
   } else {
-    unsigned long long whole = strtoull(text, &end, 0);
+    unsigned long long whole = strtoull(text, &end, base_of(digits));
     if (errno != 0 || *text == '-' || whole > UINT64_MAX >> (64 - bits)) return false;
     value->u64 = whole;
   }
@@ -149,7 +180,8 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
   char *fields[MAX_FIELDS];
   strcpy(copy, text);
   unsigned count = split(copy, ':', fields, MAX_FIELDS);
-  red_kind kind = count > 0 ? kind_from_name(fields[0]) : (red_kind)0;
+  if (count == 0) return red_fail(RED_ERR_INVALID, "problem: '%s' has more than %d fields", text, MAX_FIELDS);
+  red_kind kind = kind_from_name(fields[0]);
   if (kind == 0)
     return red_fail(RED_ERR_INVALID,
                     "problem: '%s': expected kind:op:dtypes:n, kind one of reduce, scan, exscan, stats", text);
@@ -179,7 +211,7 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
 
 /* Shortest of the usual precisions that round-trips for the type; NaN has one spelling. */
 static void print_scalar(const red_scalar *value, red_dtype dtype, char *text, size_t bytes) {
-  locale_t saved, c = enter_c_locale(&saved);
+  text_environment environment = enter_text_environment();
   switch (dtype) {
   case RED_I8:
     snprintf(text, bytes, "%d", value->i8);
@@ -218,7 +250,7 @@ static void print_scalar(const red_scalar *value, red_dtype dtype, char *text, s
     snprintf(text, bytes, "%.17g", red_canonical_f64(value->f64));
     break;
   }
-  leave_c_locale(c, saved);
+  leave_text_environment(environment);
 }
 
 red_status red_problem_print(const red_problem *problem, char *text, size_t bytes) {

@@ -195,6 +195,10 @@ static number serial(const oracle *o, const void *in, uint64_t n) {
   return total;
 }
 
+static red_status no_result(const oracle *o) {
+  return red_fail(RED_ERR_EMPTY, "n = 0: op = %s has no result for empty input", red_op_name(o->problem.op));
+}
+
 /* ---- arg operators ---- */
 
 static red_status arg_reduce(const oracle *o, const void *in, uint64_t n, uint64_t *index) {
@@ -214,10 +218,9 @@ static red_status arg_reduce(const oracle *o, const void *in, uint64_t n, uint64
     if (nan) break;
   }
   if (found) return RED_OK;
-  return red_fail(RED_ERR_EMPTY,
-                  n == 0 ? "n = 0: the operator has no result for empty input"
-                         : "all %llu elements are NaN: there is no index to return",
-                  (unsigned long long)n);
+  if (n == 0) return no_result(o);
+  return red_fail(RED_ERR_EMPTY, "op = %s: all %llu elements are NaN, there is no index to return",
+                  red_op_name(o->problem.op), (unsigned long long)n);
 }
 
 static red_status reduce(const oracle *o, const void *in, void *out) {
@@ -228,8 +231,7 @@ static red_status reduce(const oracle *o, const void *in, void *out) {
     red_status status = arg_reduce(o, in, n, &result.whole);
     if (status != RED_OK) return status;
   } else if (n == 0 && !o->problem.has_init) {
-    if (op >= RED_MIN && op <= RED_MAXNUM)
-      return red_fail(RED_ERR_EMPTY, "n = 0: the operator has no result for empty input");
+    if (op >= RED_MIN && op <= RED_MAXNUM) return no_result(o);
     result = identity(o);
   } else {
     if (n > 0) result = o->canonical ? tree(o, in, 0, n) : serial(o, in, n);

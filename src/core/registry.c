@@ -67,13 +67,15 @@ static bool contains(const char *text, const char *part) {
   return false;
 }
 
-/* "cuda" names any device of the backend; "cuda:1" the one with this id; "opencl:Arc" one whose name contains it. */
+/* "cuda" names any device of the backend; "cuda:1" the one with this id; "opencl:arc" one whose name contains it. */
 static bool matches(const red_device_info *info, const char *item) {
   size_t length = strlen(info->backend);
   if (strncmp(item, info->backend, length) != 0) return false;
   if (item[length] == '\0') return true;
   if (item[length] != ':') return false;
-  return strcmp(item, info->id) == 0 || (item[length + 1] != '\0' && contains(info->name, item + length + 1));
+  const char *which = item + length + 1;
+  bool is_id = strspn(which, "0123456789.") == strlen(which); /* never a part of a name: "cuda:2" is no H200 */
+  return is_id ? strcmp(item, info->id) == 0 : contains(info->name, which);
 }
 
 static bool excluded(const red_selection *selection, const red_device_info *info) {

@@ -234,9 +234,11 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
 red_status red_state_finish(const red_lowered *lowered, red_state state, uint64_t count, void *out) {
   bool nothing_found = lowered->family == RED_FAMILY_ARGMIN && lowered->nan_skip && state.key == lowered->nan_key;
   if (nothing_found && count > 0)
-    return red_fail(RED_ERR_EMPTY, "all %llu elements are NaN: there is no index to return", (unsigned long long)count);
+    return red_fail(RED_ERR_EMPTY, "op = %s: all %llu elements are NaN, there is no index to return",
+                    red_op_name(lowered->op), (unsigned long long)count);
   if (count == 0 && !lowered->has_init) {
-    if (lowered->empty_is_error) return red_fail(RED_ERR_EMPTY, "n = 0: the operator has no result for empty input");
+    if (lowered->empty_is_error)
+      return red_fail(RED_ERR_EMPTY, "n = 0: op = %s has no result for empty input", red_op_name(lowered->op));
     state = red_state_from_acc(lowered, &lowered->identity);
   } else if (lowered->has_init) {
     state = red_state_merge(lowered, red_state_from_acc(lowered, &lowered->init), state);
