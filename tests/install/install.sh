@@ -45,7 +45,7 @@ cmake)
   command -v cmake >/dev/null || skip 'cmake was not found'
   command -v c++ >/dev/null || skip 'a C++ compiler was not found'
   install_library
-  CC=$CC cmake -S "$here/cmake" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release
+  CC=$CC cmake -G Ninja -S "$here/cmake" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release
   cmake --build "$scratch/build"
   run_shared "$scratch/build/consumer"
   run_shared "$scratch/build/consumer_cpp"
