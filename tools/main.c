@@ -67,8 +67,10 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  int code = open_standard_streams();
+  if (code) return code;
   signals_install();
-  const int code = run(argc, argv);
+  code = run(argc, argv);
   const int written = close_stdout();
   return code ? code : written;
 }

@@ -66,6 +66,7 @@ static int open_directly(struct output *out) {
 static int open_standard_output(struct output *out) {
   out->name = "standard output";
   out->fd = STDOUT_FILENO;
+  out->standard = true;
   if (isatty(STDOUT_FILENO) && !out->force)
     return usage_error("standard output is a terminal; --force writes binary data to it all the same");
   return EXIT_OK;
@@ -154,7 +155,7 @@ static void forget_temporary(struct output *out) {
 }
 
 int output_commit(struct output *out) {
-  if (out->fd == STDOUT_FILENO) return EXIT_OK; /* closed, and checked, at the end of main */
+  if (out->standard) return EXIT_OK; /* closed, and checked, at the end of main */
   if (!out->temporary) return close_file(out);
   if (fsync(out->fd) != 0) return failed(out);
   int code = close_file(out);
@@ -170,7 +171,7 @@ int output_commit(struct output *out) {
 }
 
 void output_close(struct output *out) {
-  if (out->fd > STDOUT_FILENO) close(out->fd);
+  if (out->fd >= 0 && !out->standard) close(out->fd);
   if (out->temporary) {
     unlink(out->temporary);
     forget_temporary(out);

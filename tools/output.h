@@ -13,6 +13,7 @@ struct output {
   const char *name; /* for messages */
   int fd;
   bool force;
+  bool standard;   /* standard output, which stays open */
   char *target;    /* the path to appear; NULL when writing directly */
   char *temporary; /* NULL when writing directly */
 };

@@ -2,9 +2,11 @@
 #include "report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "progress.h"
 
@@ -42,6 +44,15 @@ int library_error(red_status status) {
   const char *sentence = red_last_error();
   complain("%s", *sentence ? sentence : red_strerror(status));
   return EXIT_LIBRARY;
+}
+
+int open_standard_streams(void) {
+  static const int contrary[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    if (open("/dev/null", contrary[stream]) < 0) return io_error("/dev/null: %s", strerror(errno));
+  }
+  return EXIT_OK;
 }
 
 int close_stdout(void) {

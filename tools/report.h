@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Exit status, messages on standard error, and the end of standard output. */
+/* Exit status, messages on standard error, and the beginning and the end of the standard streams. */
 #ifndef REDTOOL_REPORT_H
 #define REDTOOL_REPORT_H
 
@@ -22,6 +22,12 @@ int io_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Complain with the library's sentence. */
 int library_error(red_status status);
+
+/*
+ * Give every closed standard stream its descriptor back, lest a file get it and standard output be written there. It
+ * leads to /dev/null in the contrary mode: using the stream fails, as if it were closed.
+ */
+int open_standard_streams(void);
 
 /* Flush and close standard output; an error that printf left behind (full disk, broken pipe) becomes EXIT_IO. */
 int close_stdout(void);

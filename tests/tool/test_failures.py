@@ -46,6 +46,7 @@ class FullDisk(ToolTest):
     def test_closed_standard_output(self):
         path = self.file("x.npy", npy("i32", [3, -1, 4]))
         self.fails(IO, "reduce", "--op", "sum", path, preexec_fn=lambda: os.close(1), says="standard output")
+        self.fails(IO, "scan", "--op", "sum", path, "-o", "-", preexec_fn=lambda: os.close(1), says="standard output")
 
 
 class BrokenPipe(ToolTest):
@@ -195,6 +196,10 @@ class Input(ToolTest):
         with open(self.path("out"), "wb") as write_only:
             self.fails(IO, "reduce", "--op", "sum", "--dtype", "u8", "-", stdin=None, preexec_fn=lambda: os.dup2(write_only.fileno(), 0),
                        says=("standard input", "Bad file descriptor"))
+
+    def test_closed_standard_input(self):
+        self.fails(IO, "reduce", "--op", "sum", "--dtype", "u8", "-", preexec_fn=lambda: os.close(0),
+                   says=("standard input", "Bad file descriptor"))
 
     def test_no_rights(self):
         if os.geteuid() == 0:

@@ -6,7 +6,7 @@ import stat
 import struct
 import threading
 
-from harness import EXAMPLES, IO, LIBRARY, USAGE, ToolTest, main, npy, raw, read_npy, values
+from harness import EXAMPLES, IO, LIBRARY, OK, USAGE, ToolTest, main, npy, raw, read_npy, values
 import law  # on the path that harness adds
 from exact import DTYPES
 
@@ -120,6 +120,17 @@ class Files(ToolTest):
         self.fails(IO, "scan", "--op", "sum", "-", "-o", self.path("z.npy"), stdin=bad, says="ends after")
         self.assertEqual((self.folder / "y.npy").read_bytes(), b"precious")
         self.only_files("x.npy", "y.npy")
+
+    def test_closed_streams(self):
+        """Files that the tool opens do not take the place of standard streams; nothing else gets into them."""
+        for closed in ((0,), (1,), (0, 1), (2,), (0, 1, 2)):
+            with self.subTest(closed=closed):
+                y = self.path(f"y{len(closed)}{closed[0]}.npy")
+                code, out, err = self.run_tool("scan", "--op", "sum", self.x, "-o", y, env={"RED_VERBOSE": "1"},
+                                               preexec_fn=lambda: [os.close(fd) for fd in closed])
+                self.assertEqual((code, out), (OK, b""))
+                self.assertEqual("libred" in err, 2 not in closed)
+                self.assertEqual(read_npy(y), ("<i8", (3,), self.sums))
 
     def test_in_place(self):
         self.scan("-o", self.x, "-f")
