@@ -20,7 +20,6 @@ static int read_init(const char *text, red_problem *problem) {
   red_problem parsed = RED_PROBLEM_INIT(problem->kind, problem->op, problem->in, 0);
   if (length >= (int)sizeof string || strchr(text, ':') || red_problem_parse(string, &parsed) != RED_OK)
     return usage_error("--init is '%s', which is not a value of %s", text, red_dtype_name(problem->acc));
-  problem->has_init = 1;
   problem->init = parsed.init;
   return EXIT_OK;
 }
@@ -30,6 +29,7 @@ static int make_problem(struct task *task, const options *chosen, red_kind kind)
   task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, 0); /* pieces have no n */
   task->problem.acc = chosen->acc;
   task->problem.out = chosen->out_dtype;
+  task->problem.has_init = chosen->init != NULL; /* some operators take none, whatever its value */
   const red_status status = red_problem_resolve(&task->problem);
   if (status) return library_error(status);
   return chosen->init ? read_init(chosen->init, &task->problem) : EXIT_OK;

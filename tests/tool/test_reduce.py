@@ -114,6 +114,12 @@ class Reduce(ToolTest):
             with self.subTest(init=bad, dtype=dtype):
                 self.fails(USAGE, "reduce", "--op", "sum", "--dtype", dtype, "--init", bad, "-", stdin=b"", says="--init")
 
+    def test_init_that_the_operator_does_not_take(self):
+        for op in ("argmin", "argmax", "argminnum", "argmaxnum"):
+            for init in ("1", "abc"):
+                self.fails(LIBRARY, "reduce", "--op", op, "--dtype", "f32", "--init", init, "-", stdin=b"",
+                           says=f"op = {op} takes no initial value")
+
     def test_accumulator_and_output(self):
         data = raw("f32", [1e8, 1, -1e8, 1.5])
         stdin = ("reduce", "--op", "sum", "--dtype", "f32", "--hex")
