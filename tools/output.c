@@ -78,6 +78,7 @@ int output_open(struct output *out, const char *path, bool force) {
   if (strcmp(path, "-") == 0) return open_standard_output(out);
   const bool exists = stat(path, &status) == 0;
   if (!exists && errno != ENOENT) return failed(out);
+  if (!exists && lstat(path, &status) == 0) return io_error("%s: is a dangling link", path);
   if (exists && S_ISDIR(status.st_mode)) return io_error("%s: is a directory", path);
   if (exists && !S_ISREG(status.st_mode)) return open_directly(out);
   if (exists && !force) return io_error("%s: exists; --force replaces it", path);

@@ -168,6 +168,14 @@ class Files(ToolTest):
         self.assertTrue(os.path.islink(self.path("link.npy")))
         self.assertEqual(read_npy(self.path("target.npy"))[2], self.sums)
 
+    def test_dangling_link(self):
+        os.symlink("none.npy", self.path("link.npy"))
+        for options in ((), ("--force",)):
+            with self.subTest(options=options):
+                self.fails(IO, "scan", "--op", "sum", self.x, "-o", self.path("link.npy"), *options, says="dangling link")
+        self.assertEqual(os.readlink(self.path("link.npy")), "none.npy")
+        self.only_files("link.npy", "x.npy")
+
     def test_places_that_cannot_be_written(self):
         self.fails(IO, "scan", "--op", "sum", self.x, "-o", self.folder, "--force", says="is a directory")
         self.fails(IO, "scan", "--op", "sum", self.x, "-o", self.path("none/y.npy"), says="No such file")
