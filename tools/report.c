@@ -8,13 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "progress.h"
 
+enum {
+  SENTENCE_BYTES = 8192 /* longer than any path */
+};
+
 static void say(const char *format, va_list arguments) {
+  char sentence[SENTENCE_BYTES], line[ESCAPED_BYTES * SENTENCE_BYTES];
+  vsnprintf(sentence, sizeof sentence, format, arguments);
+  escape(line, sentence);
   progress_clear();
-  fputs("redtool: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  fprintf(stderr, "redtool: %s\n", line);
 }
 
 void complain(const char *format, ...) {

@@ -13,7 +13,7 @@ enum {
   EXIT_LIBRARY = 4   /* the library: impossible combination, empty input, no device, out of memory */
 };
 
-/* "redtool: ..." and a newline on standard error. */
+/* "redtool: ..." and a newline on standard error; control characters within are escaped. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Complain, and give EXIT_USAGE or EXIT_IO to return. */

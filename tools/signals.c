@@ -5,9 +5,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "report.h"
+
+enum {
+  SENTENCE_BYTES = 512
+};
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum {
@@ -16,7 +22,7 @@ enum {
 
 static const char *volatile temporary;
 static volatile uintptr_t map_begin, map_end;
-static char map_message[512];
+static char map_message[ESCAPED_BYTES * SENTENCE_BYTES];
 static volatile size_t map_message_bytes;
 static atomic_flag reported = ATOMIC_FLAG_INIT;
 
@@ -85,9 +91,11 @@ void signals_set_temporary(const char *path) {
 void signals_set_mapping(const char *name, const void *address, size_t bytes) {
   map_begin = map_end = 0;
   if (!address) return;
-  const int length = snprintf(map_message, sizeof map_message,
-                              "redtool: %.400s: the file shrank while it was read, or could not be read\n", name);
-  map_message_bytes = (size_t)length;
+  char sentence[SENTENCE_BYTES];
+  snprintf(sentence, sizeof sentence, "redtool: %.400s: the file shrank while it was read, or could not be read", name);
+  escape(map_message, sentence);
+  strcat(map_message, "\n");
+  map_message_bytes = strlen(map_message);
   map_begin = (uintptr_t)address;
   map_end = map_begin + bytes;
 }

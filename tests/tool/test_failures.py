@@ -2,6 +2,7 @@
 """Full disks, broken pipes, signals and files that shrink: one sentence, an exit status, no half file."""
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -122,9 +123,9 @@ class Signals(ToolTest):
 class Shrinking(ToolTest):
     PIECE = 1 << 22  # of scan, in elements
 
-    def shrink(self, size, new_size):
+    def shrink(self, size, new_size, name="x.raw", shown="x.raw"):
         """Truncate the input while the tool waits for the reader of its output; it must see that."""
-        path, fifo = self.sparse("x.raw", size), self.path("fifo")
+        path, fifo = self.sparse(name, size), self.path("fifo")
         os.mkfifo(fifo)
         with self.start("scan", "--op", "max", "--dtype", "u8", path, "-o", fifo) as process:
             with open(fifo, "rb") as reader:
@@ -134,8 +135,7 @@ class Shrinking(ToolTest):
                     pass
             err = process.stderr.read()
             self.assertEqual(process.wait(), IO)
-        self.check_shrunk(path, err)
-        os.unlink(fifo)
+        self.check_shrunk(self.path(shown), err)
 
     def test_pages_vanish(self):
         self.shrink(4 * self.PIECE, 4096)
@@ -146,8 +146,11 @@ class Shrinking(ToolTest):
     def test_part_of_the_last_page_vanishes(self):
         self.shrink(4 * self.PIECE, 4 * self.PIECE - 100)
 
+    def test_name_with_control_characters(self):
+        self.shrink(4 * self.PIECE, 0, Names.NAME, Names.SHOWN)
+
     def check_shrunk(self, path, err):
-        self.assertRegex(err.decode(), rf"\Aredtool: {path}: the file shrank while it was read[^\n]*\n\Z")
+        self.assertRegex(err.decode(), rf"\Aredtool: {re.escape(path)}: the file shrank while it was read[^\n]*\n\Z")
 
     def in_time(self, attempt):
         """Where the tool runs on meanwhile, a busy machine may be too late: a few attempts."""
@@ -188,6 +191,26 @@ class Shrinking(ToolTest):
             self.check_shrunk(path, err)
             return True
         self.in_time(attempt)
+
+
+class Names(ToolTest):
+    """Names of files neither break a sentence nor drive the terminal."""
+    NAME = "we ird\n\r\t\x1b[31m\x7f-\u00e4\u20ac\U0001f600-\u009b-\udcff\udce2\udc82.raw"  # the last three are no UTF-8
+    SHOWN = r"we ird\n\r\t\x1b[31m\x7f-" + "\u00e4\u20ac\U0001f600" + r"-\xc2\x9b-\xff\xe2\x82.raw"
+
+    def test_input(self):
+        self.fails(IO, "stats", self.path(self.NAME), says=f"/{self.SHOWN}: No such file")
+
+    def test_output(self):
+        self.fails(IO, "scan", "--op", "sum", "--dtype", "u8", self.file(self.NAME, b"123"), "-o", self.path(self.NAME),
+                   says=f"/{self.SHOWN}: exists")
+
+    def test_words(self):
+        self.fails(USAGE, "red\x1b[2Juce", says=r"'red\x1b[2Juce'")
+
+    def test_long_names(self):
+        self.fails(IO, "stats", "\n" * 4000, says=r"\n" * 4000 + ": File name too long")
+        self.fails(IO, "stats", "\x1b" * 100_000, says=r"\x1b" * 8000)
 
 
 class Input(ToolTest):
