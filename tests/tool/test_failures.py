@@ -110,6 +110,14 @@ class Signals(ToolTest):
         self.assertEqual((self.folder / "y.npy").read_bytes(), b"precious")
         self.only_files("y.npy")
 
+    def test_kill(self):
+        """It cannot be caught: the temporary file stays, as the manual says, but never under the name of the output."""
+        process = self.start_scan()
+        process.kill()
+        process.wait(timeout=60)
+        (left,) = (entry.name for entry in self.folder.iterdir())
+        self.assertRegex(left, r"\A\.y\.npy\.\w{6}\Z")
+
     def test_ignored_hangup(self):
         process = self.start_scan(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         process.send_signal(signal.SIGHUP)
