@@ -109,7 +109,8 @@ START_TEST(no_initial_value) {
 END_TEST
 
 START_TEST(too_many_elements) {
-  static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX / 4 + 2, (uint64_t)INT64_MAX / 4 + 1};
+  static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX / 4 + 2, (uint64_t)INT64_MAX / 4 + 1,
+                                     ((uint64_t)1 << 54) + 1 /* beyond any user space */};
   float result = 7;
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     expect(red_reduce(context, RED_SUM, RED_F32, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
@@ -159,11 +160,11 @@ START_TEST(null_handles) {
   expect(red_alloc(context, 1, NULL), RED_ERR_INVALID, "memory is NULL");
   expect(red_upload(context, NULL, NULL, 0, &byte, 1), RED_ERR_INVALID, "is NULL");
   expect(red_download(context, NULL, &byte, NULL, 0, 1), RED_ERR_INVALID, "is NULL");
-  expect(red_accumulator_create(context, &p, NULL), RED_ERR_INVALID, "acc is NULL");
+  expect(red_accumulator_create(context, &p, NULL), RED_ERR_INVALID, "accumulator is NULL");
   expect(red_accumulator_create(context, NULL, (red_accumulator **)&memory), RED_ERR_INVALID, "problem");
-  expect(red_accumulator_add(NULL, elements, 1), RED_ERR_INVALID, "acc is NULL");
-  expect(red_accumulator_scan(NULL, elements, 1, elements), RED_ERR_INVALID, "acc is NULL");
-  expect(red_accumulator_result(NULL, &result), RED_ERR_INVALID, "acc is NULL");
+  expect(red_accumulator_add(NULL, elements, 1), RED_ERR_INVALID, "accumulator is NULL");
+  expect(red_accumulator_scan(NULL, elements, 1, elements), RED_ERR_INVALID, "accumulator is NULL");
+  expect(red_accumulator_result(NULL, &result), RED_ERR_INVALID, "accumulator is NULL");
   expect(red_context_create(NULL, NULL), RED_ERR_INVALID, "context is NULL");
   expect(red_devices(NULL, 0, NULL), RED_ERR_INVALID, "count is NULL");
   expect(red_context_device(context, RED_HOST, NULL), RED_ERR_INVALID, "info is NULL");

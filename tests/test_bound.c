@@ -43,6 +43,9 @@ END_TEST
 
 START_TEST(overflow_knows_nothing) {
   ck_assert(isinf(bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, 1000, INFINITY)));
+  ck_assert(isinf(bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_F16, 10, 65520.0)));
+  ck_assert(isfinite(bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_F16, 10, 65000.0)));
+  ck_assert(isinf(bound_of(RED_REDUCE, RED_F64, RED_DTYPE_DEFAULT, RED_F32, 10, 0x1p128)));
 }
 END_TEST
 

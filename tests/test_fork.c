@@ -40,6 +40,16 @@ static int in_child(red_context *context) {
   return WEXITSTATUS(status);
 }
 
+/* The parent's team was the application's, and this library had not been used: the child must not start one either. */
+START_TEST(after_the_applications_own_team) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  threads += 1;
+  ck_assert_int_ge(threads, 1);
+  ck_assert_int_eq(in_child(NULL), EXIT_SUCCESS);
+}
+END_TEST
+
 START_TEST(before_any_use) {
   ck_assert_int_eq(in_child(NULL), EXIT_SUCCESS);
   ck_assert(all_right(NULL));
@@ -119,7 +129,8 @@ static void clean_up(void) {
 
 static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, prepare, clean_up);
-  tcase_add_test(tests, before_any_use); /* first */
+  tcase_add_test(tests, after_the_applications_own_team); /* the first two before anything else, in this order */
+  tcase_add_test(tests, before_any_use);
   tcase_add_test(tests, after_use);
   tcase_add_test(tests, own_context);
   tcase_add_test(tests, child_exits_normally);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Problem strings: what parses, to what, what does not, and that printing and parsing are inverse. */
+#include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -64,6 +65,30 @@ START_TEST(initial_values) {
   ck_assert_int_eq(parse("reduce:sum:f32:5:init=0").has_init, 1);
   /* rounded once, straight from the text: through a double this would be 1 */
   ck_assert(parse("reduce:sum:f32:5:init=1.00000005960464477540").init.f32 == 0x1.000002p0f);
+}
+END_TEST
+
+/* One rounding from the text, whatever the application's rounding mode. */
+START_TEST(initial_values_round_once) {
+  static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    char text[128];
+    fesetround(modes[i]);
+    red_problem tenth = parse("reduce:sum:f32:1:init=0.1");
+    red_problem above_tie = parse("exscan:min:f16:3:init=1.00048828125000000001");
+    red_problem below_tie = parse("exscan:min:bf16:3:init=1.00390624999999999999999");
+    red_status printed = red_problem_print(&tenth, text, sizeof text);
+    int mode = fegetround();
+    fesetround(FE_TONEAREST);
+    ck_assert_int_eq(mode, modes[i]);
+    ck_assert_uint_eq(tenth.init.u32, 0x3dcccccd);
+    ck_assert_uint_eq(above_tie.init.f16, 0x3c01);
+    ck_assert_uint_eq(below_tie.init.bf16, 0x3f80);
+    ck_assert_int_eq(printed, RED_OK);
+    ck_assert_str_eq(text, "reduce:sum:f32:1:init=0.100000001");
+  }
+  ck_assert_uint_eq(parse("reduce:sum:f32:1:init=nan(0x123)").init.u32, 0x7fc00000);
+  ck_assert_uint_eq(parse("reduce:sum:f64:1:init=-nan").init.u64, 0x7ff8000000000000);
 }
 END_TEST
 
@@ -272,6 +297,7 @@ END_TEST
 static void fill(TCase *tests) {
   tcase_add_test(tests, examples);
   tcase_add_test(tests, initial_values);
+  tcase_add_test(tests, initial_values_round_once);
   tcase_add_test(tests, bad_strings);
   tcase_add_test(tests, long_strings);
   tcase_add_test(tests, round_trips);

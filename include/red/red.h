@@ -133,7 +133,7 @@ typedef struct red_problem {
 /* The answer of RED_STATS. `sum` is that of a default RED_SUM, bit for bit; min, max, argmin, argmax likewise. */
 typedef struct red_stats_result {
   uint64_t count;
-  double mean;             /* the 128-bit integer sum, or the float sum, divided by the count, rounded once */
+  double mean;             /* the 128-bit integer sum, or the sum in its accumulator (f32, f64), divided by the count */
   red_scalar sum;          /* integers: i64 or u64; floats: the input type */
   red_scalar min, max;     /* the input type */
   uint64_t argmin, argmax;
@@ -264,8 +264,8 @@ RED_API uint64_t red_plan_workspace(const red_plan *plan);
  * host memory is consumed before the call returns. With queue NULL the call returns when the result is there.
  * If an execution fails, arrays may hold anything; a scalar result on the host is unchanged.
  */
-RED_API red_status red_plan_execute(red_plan *plan, red_queue *queue, const void *in, void *out);
-RED_API red_status red_plan_execute_args(red_plan *plan, red_queue *queue, const red_args *args);
+RED_API red_status red_plan_execute(const red_plan *plan, red_queue *queue, const void *in, void *out);
+RED_API red_status red_plan_execute_args(const red_plan *plan, red_queue *queue, const red_args *args);
 
 /* ---- Queues and device memory ------------------------------------------------------------------------------------ */
 
@@ -291,16 +291,16 @@ RED_API red_status red_download(red_context *context, red_queue *queue, void *ho
  * Pieces of any length, in host memory, appended in order, give the bits of one call on the whole: a reduction, a scan
  * or statistics of data larger than memory. `problem->n` is ignored.
  */
-RED_API red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **acc);
-RED_API void red_accumulator_destroy(red_accumulator *acc);
+RED_API red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator);
+RED_API void red_accumulator_destroy(red_accumulator *accumulator);
 /* Reductions and statistics: append n elements. */
-RED_API red_status red_accumulator_add(red_accumulator *acc, const void *in, uint64_t n);
+RED_API red_status red_accumulator_add(red_accumulator *accumulator, const void *in, uint64_t n);
 /* Scans: append n elements and write their n outputs. */
-RED_API red_status red_accumulator_scan(red_accumulator *acc, const void *in, uint64_t n, void *out);
+RED_API red_status red_accumulator_scan(red_accumulator *accumulator, const void *in, uint64_t n, void *out);
 /* The result so far, as RED_REDUCE or RED_STATS would write it; more may be added afterwards. */
-RED_API red_status red_accumulator_result(const red_accumulator *acc, void *out);
+RED_API red_status red_accumulator_result(const red_accumulator *accumulator, void *out);
 /* How many elements have been appended. */
-RED_API uint64_t red_accumulator_count(const red_accumulator *acc);
+RED_API uint64_t red_accumulator_count(const red_accumulator *accumulator);
 
 #ifdef __cplusplus
 }

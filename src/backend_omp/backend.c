@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fpenv.h"
 #include "room.h"
 
 static size_t probe(red_device_info *list, int *scores, size_t capacity) {
@@ -48,25 +47,6 @@ static void describe(void *device, red_device_info *info) {
   info->units = cpu->threads;
 }
 
-/* Every combination that the core lets through. */
-static red_status supports(void *device, const red_lowered *lowered) {
-  (void)device;
-  (void)lowered;
-  return RED_OK;
-}
-
-static red_status execute_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out) {
-  red_stats_state state;
-  red_status status = red_cpu_stats(cpu, lowered, in, &state);
-  if (status != RED_OK) return status;
-  red_stats_result result;
-  red_fpenv saved = red_fpenv_enter();
-  red_stats_finish(lowered, &state, lowered->n, &result);
-  red_fpenv_leave(saved);
-  memcpy(out, &result, sizeof result);
-  return RED_OK;
-}
-
 static red_status execute(void *device, const void *plan, const red_lowered *lowered, void *queue,
                           const red_exec *exec) {
   (void)plan;
@@ -77,8 +57,7 @@ static red_status execute(void *device, const void *plan, const red_lowered *low
   case RED_REDUCE:
     return red_cpu_reduce(device, lowered, in, out);
   case RED_STATS:
-    if (exec->stats != NULL) return red_cpu_stats(device, lowered, in, exec->stats);
-    return execute_stats(device, lowered, in, out);
+    return red_cpu_stats(device, lowered, in, exec->stats);
   default:
     return red_cpu_scan(device, lowered, in, out, exec->total);
   }
@@ -100,6 +79,5 @@ const red_backend red_backend_omp = {
     .queue_open = red_cpu_queue_open,
     .queue_finish = red_cpu_queue_finish,
     .queue_close = red_cpu_queue_close,
-    .supports = supports,
     .execute = execute,
 };

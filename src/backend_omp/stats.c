@@ -100,12 +100,7 @@ static void work(void *argument, unsigned index, unsigned count) {
 
 static void merge(const stats_job *job, part *into, const part *next) {
   red_forest_append(&into->forest, &job->sum, &next->forest);
-  red_stats_merge_extrema(&into->stats, &next->stats);
-  if (job->lowered->canonical) return;
-  uint64_t low = into->stats.sum.u64 + next->stats.sum.u64;
-  uint64_t carry = low < next->stats.sum.u64;
-  into->stats.sum_high = (int64_t)((uint64_t)into->stats.sum_high + (uint64_t)next->stats.sum_high + carry);
-  into->stats.sum.u64 = low;
+  red_stats_merge(job->lowered, &into->stats, &next->stats);
 }
 
 static void run(stats_job *job, red_stats_state *stats) {

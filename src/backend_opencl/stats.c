@@ -85,12 +85,6 @@ static red_status stats_device(const red_cl_run *run, const red_exec *exec) {
   return RED_OK;
 }
 
-static void add_wide(red_stats_state *into, const red_stats_state *next) {
-  uint64_t low = into->sum.u64 + next->sum.u64;
-  into->sum_high = (int64_t)((uint64_t)into->sum_high + (uint64_t)next->sum_high + (low < next->sum.u64));
-  into->sum.u64 = low;
-}
-
 static red_status stats_piece(const red_cl_run *run, const char *in, uint64_t first, uint64_t count,
                               red_stats_state *state) {
   const red_lowered *lowered = run->lowered;
@@ -121,8 +115,7 @@ static red_status stats_host(const red_cl_run *run, const red_exec *exec) {
       *exec->stats = next;
       continue;
     }
-    red_stats_merge_extrema(exec->stats, &next);
-    if (!lowered->in_float) add_wide(exec->stats, &next);
+    red_stats_merge(lowered, exec->stats, &next);
   }
   if (lowered->in_float) exec->stats->sum = red_forest_root(&forest, lowered);
   return RED_OK;

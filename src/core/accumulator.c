@@ -9,6 +9,7 @@
 
 #include "fpenv.h"
 #include "order.h"
+#include "overlap.h"
 #include "plan.h"
 
 struct red_accumulator {
@@ -23,10 +24,6 @@ struct red_accumulator {
   uint64_t waiting;       /* elements in the buffer */
   unsigned char buffer[]; /* less than a chunk */
 };
-
-static bool is_scan(const red_lowered *lowered) {
-  return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
-}
 
 /* A reduction that hands out its raw state; scans keep their kind and outputs. */
 static void set_piece(red_accumulator *acc) {
@@ -56,7 +53,7 @@ static void clear(red_accumulator *acc) {
 }
 
 red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator) {
-  if (accumulator == NULL) return red_fail(RED_ERR_INVALID, "acc is NULL");
+  if (accumulator == NULL) return red_fail(RED_ERR_INVALID, "accumulator is NULL");
   if (problem == NULL) return red_fail(RED_ERR_INVALID, "problem is NULL");
   red_problem whole = *problem;
   whole.n = 0;
@@ -67,7 +64,7 @@ red_status red_accumulator_create(red_context *context, const red_problem *probl
     return red_fail(RED_ERR_UNSUPPORTED, "accumulators take host memory only");
   status = red_context_resolve(context, &context);
   if (status != RED_OK) return status;
-  uint64_t chunk = is_scan(&lowered) ? 1 : red_chunk_elements(&lowered);
+  uint64_t chunk = red_is_scan(lowered.kind) ? 1 : red_chunk_elements(&lowered);
   red_accumulator *made = calloc(1, sizeof *made + chunk * lowered.in_bytes);
   if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for an accumulator");
   made->context = context;
@@ -120,12 +117,6 @@ static red_status reduce_block(const red_accumulator *acc, const void *in, uint6
   return status;
 }
 
-static void add_wide(red_stats_state *into, const red_stats_state *next) {
-  uint64_t low = into->sum.u64 + next->sum.u64;
-  into->sum_high = (int64_t)((uint64_t)into->sum_high + (uint64_t)next->sum_high + (low < next->sum.u64));
-  into->sum.u64 = low;
-}
-
 /* Take in the block of n elements that is node (level, first / n) of the tree. */
 static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats_state *stats, const void *in,
                              uint64_t first, uint64_t n, unsigned level) {
@@ -138,8 +129,7 @@ static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats
     if (status != RED_OK) return status;
     block.argmin.index += first;
     block.argmax.index += first;
-    red_stats_merge_extrema(stats, &block);
-    if (!piece.in_float) add_wide(stats, &block);
+    red_stats_merge(&piece, stats, &block);
     state = block.sum;
   } else {
     red_status status = reduce_block(acc, in, first, n, &state);
@@ -196,8 +186,8 @@ static red_status add_ordered(red_accumulator *acc, const unsigned char *in, uin
 }
 
 static red_status check_piece(const red_accumulator *acc, const void *in, uint64_t n) {
-  if (acc == NULL) return red_fail(RED_ERR_INVALID, "acc is NULL");
-  if (acc->failed) return red_fail(RED_ERR_INVALID, "acc lost part of its input when an earlier piece failed");
+  if (acc == NULL) return red_fail(RED_ERR_INVALID, "accumulator is NULL");
+  if (acc->failed) return red_fail(RED_ERR_INVALID, "accumulator lost part of its input when an earlier piece failed");
   if (in == NULL && n > 0) return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)n);
   uint64_t most = (uint64_t)INT64_MAX /
                   (acc->lowered.in_bytes > acc->lowered.out_bytes ? acc->lowered.in_bytes : acc->lowered.out_bytes);
@@ -210,7 +200,8 @@ static red_status check_piece(const red_accumulator *acc, const void *in, uint64
 red_status red_accumulator_add(red_accumulator *acc, const void *in, uint64_t n) {
   red_status status = check_piece(acc, in, n);
   if (status != RED_OK) return status;
-  if (is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is a scan: use red_accumulator_scan");
+  if (red_is_scan(acc->lowered.kind))
+    return red_fail(RED_ERR_INVALID, "accumulator is a scan: use red_accumulator_scan");
   if (n == 0) return RED_OK;
   red_fpenv saved = red_fpenv_enter();
   bool ordered = acc->lowered.canonical || acc->lowered.kind == RED_STATS;
@@ -263,20 +254,16 @@ static red_status scan_pieces(red_accumulator *acc, const unsigned char *in, uin
   return RED_OK;
 }
 
-static red_status check_scan_overlap(const red_accumulator *acc, const void *in, uint64_t n, const void *out) {
-  uintptr_t i = (uintptr_t)in, o = (uintptr_t)out;
-  uint64_t in_bytes = n * acc->lowered.in_bytes, out_bytes = n * acc->lowered.out_bytes;
-  if (i + in_bytes <= o || o + out_bytes <= i || (i == o && in_bytes == out_bytes)) return RED_OK;
-  return red_fail(RED_ERR_OVERLAP, "in and out overlap; only a scan in place, with equal element sizes, may");
-}
-
 red_status red_accumulator_scan(red_accumulator *acc, const void *in, uint64_t n, void *out) {
   red_status status = check_piece(acc, in, n);
   if (status != RED_OK) return status;
-  if (!is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is not a scan: use red_accumulator_add");
+  if (!red_is_scan(acc->lowered.kind))
+    return red_fail(RED_ERR_INVALID, "accumulator is not a scan: use red_accumulator_add");
   if (n == 0) return RED_OK;
   if (out == NULL) return red_fail(RED_ERR_INVALID, "out is NULL, n = %llu", (unsigned long long)n);
-  status = check_scan_overlap(acc, in, n, out);
+  red_lowered whole = acc->lowered;
+  whole.n = n;
+  status = red_check_overlap(&whole, (uintptr_t)in, (uintptr_t)out);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
   status = scan_pieces(acc, in, n, out);
@@ -304,10 +291,11 @@ static red_status result(red_accumulator *acc, void *out) {
 }
 
 red_status red_accumulator_result(const red_accumulator *acc, void *out) {
-  if (acc == NULL) return red_fail(RED_ERR_INVALID, "acc is NULL");
+  if (acc == NULL) return red_fail(RED_ERR_INVALID, "accumulator is NULL");
   if (out == NULL) return red_fail(RED_ERR_INVALID, "out is NULL");
-  if (acc->failed) return red_fail(RED_ERR_INVALID, "acc lost part of its input when an earlier piece failed");
-  if (is_scan(&acc->lowered)) return red_fail(RED_ERR_INVALID, "acc is a scan: its outputs have been written already");
+  if (acc->failed) return red_fail(RED_ERR_INVALID, "accumulator lost part of its input when an earlier piece failed");
+  if (red_is_scan(acc->lowered.kind))
+    return red_fail(RED_ERR_INVALID, "accumulator is a scan: its outputs have been written already");
   red_fpenv saved = red_fpenv_enter();
   red_status status = result((red_accumulator *)acc, out);
   red_fpenv_leave(saved);

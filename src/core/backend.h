@@ -26,7 +26,7 @@ typedef struct red_exec {
    * scan tree. Set only for host memory, and n is then a power of two.
    */
   red_state *total;
-  /* RED_STATS of host memory: fill this instead of `out`; the core finishes. Indices count from 0. */
+  /* RED_STATS of host memory (on_host: of any): fill this instead of `out`; the core finishes. Indices count from 0. */
   red_stats_state *stats;
 } red_exec;
 

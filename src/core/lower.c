@@ -1,128 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a problem to what kernels compute: the tables, and the rules about dtypes. */
+/* From a problem to what kernels compute: the rules about dtypes, identities and keys. */
 #include "lower.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "half.h"
-#include "problem.h"
 #include "status.h"
+#include "tables.h"
 
-#include "ops.def"
-#include "types.def"
-
-typedef enum op_inputs {
-  INPUTS_ALL,
-  INPUTS_INTEGERS,
-  INPUTS_FLOATS
-} op_inputs;
-typedef enum op_order {
-  ORDER_LEAST,
-  ORDER_GREATEST
-} op_order;
-typedef enum op_nan {
-  NAN_PROPAGATE,
-  NAN_SKIP
-} op_nan;
-typedef enum op_accumulator {
-  ACC_WIDE,
-  ACC_INPUT,
-  ACC_INDEX,
-  ACC_FLAG
-} op_accumulator;
-typedef enum op_empty {
-  EMPTY_ZERO,
-  EMPTY_ONE,
-  EMPTY_ONES,
-  EMPTY_ERROR
-} op_empty;
-
-typedef struct op_row {
-  const char *name;
-  op_inputs inputs;
-  red_family family;
-  op_order order;
-  op_nan nan;
-  op_accumulator accumulator;
-  op_empty empty;
-  red_finish finish;
-  bool scannable;
-} op_row;
-
-/* COUNT is also how the enum ends, so the families' names carry a prefix of their own. */
-static const op_row op_rows[RED_OP_COUNT] = {
-#define ROW(ID, name, inputs, family, order, nan, accumulator, empty, finish, scannable)                               \
-  [RED_##ID] = {#name,         INPUTS_##inputs,     RED_FAMILY_##family,                                               \
-                ORDER_##order, NAN_##nan,           ACC_##accumulator,                                                 \
-                EMPTY_##empty, RED_FINISH_##finish, scannable},
-    RED_OPS(ROW)
-#undef ROW
-};
-
-typedef enum type_class {
-  CLASS_SIGNED,
-  CLASS_UNSIGNED,
-  CLASS_FLOAT
-} type_class;
-
-typedef struct type_row {
-  const char *name;
-  uint8_t bytes;
-  type_class class;
-} type_row;
-
-static const type_row type_rows[RED_DTYPE_COUNT] = {
-#define ROW(ID, name, bits, class) [RED_##ID] = {#name, bits / 8, CLASS_##class},
-    RED_TYPES(ROW)
-#undef ROW
-};
-
-static bool known_op(red_op op) {
-  return (unsigned)op < RED_OP_COUNT && op_rows[op].name != NULL;
-}
-static bool known_dtype(red_dtype dtype) {
-  return (unsigned)dtype < RED_DTYPE_COUNT && type_rows[dtype].name != NULL;
-}
-
-const char *red_op_name(red_op op) {
-  return known_op(op) ? op_rows[op].name : NULL;
-}
-const char *red_dtype_name(red_dtype dtype) {
-  return known_dtype(dtype) ? type_rows[dtype].name : NULL;
-}
-size_t red_dtype_bytes(red_dtype dtype) {
-  return known_dtype(dtype) ? type_rows[dtype].bytes : 0;
-}
-
-red_op red_op_from_name(const char *name) {
-  for (unsigned op = 1; name != NULL && op < RED_OP_COUNT; op++)
-    if (strcmp(op_rows[op].name, name) == 0) return (red_op)op;
-  return (red_op)0;
-}
-
-red_dtype red_dtype_from_name(const char *name) {
-  for (unsigned dtype = 1; name != NULL && dtype < RED_DTYPE_COUNT; dtype++)
-    if (strcmp(type_rows[dtype].name, name) == 0) return (red_dtype)dtype;
-  return RED_DTYPE_DEFAULT;
-}
-
-bool red_dtype_is_float(red_dtype dtype) {
-  return type_rows[dtype].class == CLASS_FLOAT;
-}
-bool red_dtype_is_signed(red_dtype dtype) {
-  return type_rows[dtype].class == CLASS_SIGNED;
-}
-
-static red_dtype default_acc(const op_row *row, red_dtype in) {
+static red_dtype default_acc(const red_op_row *row, red_dtype in) {
   switch (row->accumulator) {
-  case ACC_INPUT:
+  case RED_ACC_INPUT:
     return in;
-  case ACC_INDEX:
+  case RED_ACC_INDEX:
     return RED_U64;
-  case ACC_FLAG:
+  case RED_ACC_FLAG:
     return RED_U8;
-  case ACC_WIDE:
+  case RED_ACC_WIDE:
     break;
   }
   if (!red_dtype_is_float(in)) return red_dtype_is_signed(in) ? RED_I64 : RED_U64;
@@ -130,30 +24,30 @@ static red_dtype default_acc(const op_row *row, red_dtype in) {
 }
 
 /* Floats come out as they went in, however wide the accumulator. */
-static red_dtype default_out(const op_row *row, const red_problem *problem, red_dtype acc) {
-  if (row->accumulator == ACC_WIDE && red_dtype_is_float(problem->in)) return problem->in;
+static red_dtype default_out(const red_op_row *row, const red_problem *problem, red_dtype acc) {
+  if (row->accumulator == RED_ACC_WIDE && red_dtype_is_float(problem->in)) return problem->in;
   return acc;
 }
 
-static red_status check_acc(const op_row *row, red_dtype in, red_dtype acc) {
+static red_status check_acc(const red_op_row *row, red_dtype in, red_dtype acc) {
   if (acc == default_acc(row, in)) return RED_OK;
-  const char *op = row->name, *in_name = type_rows[in].name, *acc_name = type_rows[acc].name;
-  if (row->accumulator != ACC_WIDE)
+  const char *op = row->name, *in_name = red_type_rows[in].name, *acc_name = red_type_rows[acc].name;
+  if (row->accumulator != RED_ACC_WIDE)
     return red_fail(RED_ERR_UNSUPPORTED, "acc = %s: %s of %s accumulates in %s only", acc_name, op, in_name,
-                    type_rows[default_acc(row, in)].name);
+                    red_type_rows[default_acc(row, in)].name);
   if (red_dtype_is_float(in) != red_dtype_is_float(acc))
     return red_fail(RED_ERR_UNSUPPORTED, "acc = %s: %s of %s cannot mix integers and floats", acc_name, op, in_name);
   if (acc == RED_F16 || acc == RED_BF16)
     return red_fail(RED_ERR_UNSUPPORTED, "acc = %s: float accumulators are f32 or f64", acc_name);
-  if (type_rows[acc].bytes < type_rows[in].bytes)
+  if (red_type_rows[acc].bytes < red_type_rows[in].bytes)
     return red_fail(RED_ERR_UNSUPPORTED, "acc = %s is narrower than the input dtype %s", acc_name, in_name);
   return RED_OK;
 }
 
-static red_status resolve(const red_problem *problem, const op_row *row, red_dtype *acc, red_dtype *out) {
-  if (row->inputs != INPUTS_ALL && red_dtype_is_float(problem->in) != (row->inputs == INPUTS_FLOATS))
+static red_status resolve(const red_problem *problem, const red_op_row *row, red_dtype *acc, red_dtype *out) {
+  if (row->inputs != RED_INPUTS_ALL && red_dtype_is_float(problem->in) != (row->inputs == RED_INPUTS_FLOATS))
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes %s only, not %s", row->name,
-                    row->inputs == INPUTS_FLOATS ? "floats" : "integers", type_rows[problem->in].name);
+                    row->inputs == RED_INPUTS_FLOATS ? "floats" : "integers", red_type_rows[problem->in].name);
   *acc = problem->acc != RED_DTYPE_DEFAULT ? problem->acc : default_acc(row, problem->in);
   *out = problem->out != RED_DTYPE_DEFAULT ? problem->out : default_out(row, problem, *acc);
   if (*acc != default_acc(row, problem->in)) {
@@ -162,73 +56,34 @@ static red_status resolve(const red_problem *problem, const op_row *row, red_dty
   }
   if (red_dtype_is_float(*acc) != red_dtype_is_float(*out))
     return red_fail(RED_ERR_UNSUPPORTED, "out = %s: %s of %s gives %s; integers and floats are not converted",
-                    type_rows[*out].name, row->name, type_rows[problem->in].name, type_rows[*acc].name);
+                    red_type_rows[*out].name, row->name, red_type_rows[problem->in].name, red_type_rows[*acc].name);
   return RED_OK;
 }
 
-static uint64_t low_bits(unsigned bytes) {
-  return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1;
-}
-
-static uint64_t infinity_bits(red_dtype dtype) {
-  switch (dtype) {
-  case RED_F16:
-    return 0x7c00u;
-  case RED_BF16:
-    return 0x7f80u;
-  case RED_F32:
-    return 0x7f800000u;
-  case RED_F64:
-    return 0x7ff0000000000000u;
-  default:
-    return 0;
-  }
-}
-
-static uint64_t nan_bits(red_dtype dtype) {
-  uint64_t infinity = infinity_bits(dtype);
-  return infinity | (infinity & ~(infinity << 1)) >> 1; /* and the highest fraction bit */
-}
-
-static uint64_t one_bits(red_dtype dtype) {
-  switch (dtype) {
-  case RED_F16:
-    return 0x3c00u;
-  case RED_BF16:
-    return 0x3f80u;
-  case RED_F32:
-    return 0x3f800000u;
-  case RED_F64:
-    return 0x3ff0000000000000u;
-  default:
-    return 1;
-  }
-}
-
 /* The end of the order that loses against everything: what exclusive[0] of min and max is. */
-static uint64_t losing_bits(const red_lowered *lowered, const op_row *row) {
+static uint64_t losing_bits(const red_lowered *lowered, const red_op_row *row) {
   uint64_t sign = (uint64_t)1 << (8 * lowered->in_bytes - 1);
-  bool least = row->order == ORDER_LEAST;
+  bool least = row->order == RED_ORDER_LEAST;
   if (lowered->in_float) {
-    if (row->nan == NAN_SKIP) return nan_bits(lowered->in);
+    if (row->nan == RED_NAN_SKIP) return red_nan_bits(lowered->in);
     return least ? lowered->inf : lowered->inf | sign;
   }
   if (lowered->in_signed) return least ? sign - 1 : sign;
-  return least ? low_bits(lowered->in_bytes) : 0;
+  return least ? red_low_bits(lowered->in_bytes) : 0;
 }
 
-static void set_identity(red_lowered *lowered, const op_row *row) {
+static void set_identity(red_lowered *lowered, const red_op_row *row) {
   uint64_t bits = 0;
   switch (row->empty) {
-  case EMPTY_ZERO:
+  case RED_EMPTY_ZERO:
     break;
-  case EMPTY_ONE:
-    bits = one_bits(lowered->acc);
+  case RED_EMPTY_ONE:
+    bits = red_one_bits(lowered->acc);
     break;
-  case EMPTY_ONES:
-    bits = low_bits(lowered->acc_bytes);
+  case RED_EMPTY_ONES:
+    bits = red_low_bits(lowered->acc_bytes);
     break;
-  case EMPTY_ERROR:
+  case RED_EMPTY_ERROR:
     bits = losing_bits(lowered, row);
     break;
   }
@@ -236,21 +91,22 @@ static void set_identity(red_lowered *lowered, const op_row *row) {
   memcpy(&lowered->identity, &bits, lowered->acc_bytes); /* little endian: the low bytes come first */
 }
 
-static void set_operator(red_lowered *lowered, const op_row *row) {
-  uint64_t all = low_bits(lowered->in_bytes);
+static void set_operator(red_lowered *lowered, const red_op_row *row) {
+  uint64_t all = red_low_bits(lowered->in_bytes);
   uint64_t sign = (all >> 1) + 1;
-  bool flip = row->order == ORDER_GREATEST;
-  lowered->op = (red_op)(row - op_rows);
+  bool flip = row->order == RED_ORDER_GREATEST;
+  lowered->op = (red_op)(row - red_op_rows);
   lowered->family = row->family;
   lowered->finish = row->finish;
   lowered->canonical =
       (row->family == RED_FAMILY_ADD || row->family == RED_FAMILY_MUL) && red_dtype_is_float(lowered->acc);
   lowered->merge_zeros = row->family == RED_FAMILY_ARGMIN && lowered->in_float;
-  lowered->nan_skip = row->nan == NAN_SKIP;
-  lowered->empty_is_error = row->empty == EMPTY_ERROR && (lowered->kind == RED_REDUCE || lowered->kind == RED_STATS);
+  lowered->nan_skip = row->nan == RED_NAN_SKIP;
+  lowered->empty_is_error =
+      row->empty == RED_EMPTY_ERROR && (lowered->kind == RED_REDUCE || lowered->kind == RED_STATS);
   lowered->key_xor = flip ? all : 0;
   if (!lowered->in_float && !lowered->in_signed) lowered->key_xor ^= sign;
-  lowered->inf = infinity_bits(lowered->in);
+  lowered->inf = red_infinity_bits(lowered->in);
   int64_t greatest = (int64_t)(all >> 1);
   lowered->nan_key = lowered->nan_skip ? greatest : -greatest - 1;
   lowered->nonzero_mask = lowered->in_float ? all >> 1 : all;
@@ -261,9 +117,9 @@ static void set_dtypes(red_lowered *lowered, red_dtype in, red_dtype acc, red_dt
   lowered->in = in;
   lowered->acc = acc;
   lowered->out = out;
-  lowered->in_bytes = type_rows[in].bytes;
-  lowered->acc_bytes = type_rows[acc].bytes;
-  lowered->out_bytes = type_rows[out].bytes;
+  lowered->in_bytes = red_type_rows[in].bytes;
+  lowered->acc_bytes = red_type_rows[acc].bytes;
+  lowered->out_bytes = red_type_rows[out].bytes;
   lowered->in_float = red_dtype_is_float(in);
   lowered->in_signed = red_dtype_is_signed(in);
 }
@@ -275,12 +131,13 @@ static red_status check_problem(const red_problem *problem) {
                     problem->size, sizeof *problem);
   if (problem->kind < RED_REDUCE || problem->kind >= RED_KIND_COUNT)
     return red_fail(RED_ERR_INVALID, "problem.kind = %d is not a red_kind", (int)problem->kind);
-  if (problem->kind != RED_STATS && !known_op(problem->op))
+  if (problem->kind != RED_STATS && !red_op_is_known(problem->op))
     return red_fail(RED_ERR_INVALID, "op = %d is not a red_op", (int)problem->op);
-  if (!known_dtype(problem->in)) return red_fail(RED_ERR_INVALID, "dtype = %d is not a red_dtype", (int)problem->in);
-  if (problem->acc != RED_DTYPE_DEFAULT && !known_dtype(problem->acc))
+  if (!red_dtype_is_known(problem->in))
+    return red_fail(RED_ERR_INVALID, "dtype = %d is not a red_dtype", (int)problem->in);
+  if (problem->acc != RED_DTYPE_DEFAULT && !red_dtype_is_known(problem->acc))
     return red_fail(RED_ERR_INVALID, "problem.acc = %d is not a red_dtype", (int)problem->acc);
-  if (problem->out != RED_DTYPE_DEFAULT && !known_dtype(problem->out))
+  if (problem->out != RED_DTYPE_DEFAULT && !red_dtype_is_known(problem->out))
     return red_fail(RED_ERR_INVALID, "problem.out = %d is not a red_dtype", (int)problem->out);
   if ((unsigned)problem->in_memory > RED_DEVICE || (unsigned)problem->out_memory > RED_DEVICE)
     return red_fail(RED_ERR_INVALID, "in_memory = %d, out_memory = %d: expected RED_HOST or RED_DEVICE",
@@ -288,8 +145,8 @@ static red_status check_problem(const red_problem *problem) {
   return RED_OK;
 }
 
-static red_status check_request(const red_problem *problem, const op_row *row) {
-  bool scan = problem->kind == RED_INCLUSIVE_SCAN || problem->kind == RED_EXCLUSIVE_SCAN;
+static red_status check_request(const red_problem *problem, const red_op_row *row) {
+  bool scan = red_is_scan(problem->kind);
   if (scan && !row->scannable) return red_fail(RED_ERR_UNSUPPORTED, "op = %s has no scan", row->name);
   if (problem->has_init && row->family == RED_FAMILY_ARGMIN)
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes no initial value: an index has none", row->name);
@@ -300,16 +157,18 @@ static red_status check_request(const red_problem *problem, const op_row *row) {
   return RED_OK;
 }
 
-/* No array of n elements fits the address space: offsets are kept below 2^63. */
+/* User space ends at 2^56 on x86-64 with five levels of page tables, and before on AArch64. */
+#define MOST_BYTES ((uint64_t)1 << 56)
+
 static red_status check_extent(const red_lowered *lowered) {
   unsigned bytes = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
-  if (lowered->n <= (uint64_t)INT64_MAX / 8 || lowered->n <= (uint64_t)INT64_MAX / bytes) return RED_OK;
+  if (lowered->n <= MOST_BYTES / 8 || lowered->n <= MOST_BYTES / bytes) return RED_OK;
   return red_fail(RED_ERR_INVALID, "n = %llu elements of %u bytes exceed the address space",
                   (unsigned long long)lowered->n, bytes);
 }
 
 static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) {
-  const op_row *row = &op_rows[problem->kind == RED_STATS ? RED_SUM : problem->op];
+  const red_op_row *row = &red_op_rows[problem->kind == RED_STATS ? RED_SUM : problem->op];
   red_dtype acc = RED_DTYPE_DEFAULT, out = RED_DTYPE_DEFAULT;
   red_status status = check_request(problem, row);
   if (status == RED_OK) status = resolve(problem, row, &acc, &out);
@@ -375,12 +234,12 @@ red_status red_lower(const red_problem *problem, red_lowered *lowered) {
 }
 
 void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part) {
-  const op_row *row = &op_rows[op];
+  const red_op_row *row = &red_op_rows[op];
   *part = *stats;
   part->kind = RED_REDUCE;
   part->has_init = false;
   red_dtype acc = default_acc(row, stats->in);
-  set_dtypes(part, stats->in, acc, row->accumulator == ACC_WIDE && stats->in_float ? stats->in : acc);
+  set_dtypes(part, stats->in, acc, row->accumulator == RED_ACC_WIDE && stats->in_float ? stats->in : acc);
   set_operator(part, row);
 }
 

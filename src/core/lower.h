@@ -65,6 +65,10 @@ typedef struct red_lowered {
   uint64_t nonzero_mask; /* low in_bytes bytes; drops the sign of floats */
 } red_lowered;
 
+static inline bool red_is_scan(red_kind kind) {
+  return kind == RED_INCLUSIVE_SCAN || kind == RED_EXCLUSIVE_SCAN;
+}
+
 /* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not.
  */
 red_status red_lower(const red_problem *problem, red_lowered *lowered);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fpenv.h"
+#include "overlap.h"
 
 red_status red_plan_prepare(red_context *context, red_plan *plan) {
   red_status status = red_context_resolve(context, &context);
@@ -52,28 +53,16 @@ uint64_t red_plan_workspace(const red_plan *plan) {
   return plan != NULL ? plan->workspace : 0;
 }
 
-static uint64_t out_extent(const red_lowered *lowered) {
-  if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
-  return lowered->out_bytes * (lowered->kind == RED_REDUCE ? 1 : lowered->n);
-}
-
-/* Arrays that share bytes: only a scan onto itself, element by element, is well defined. */
 static red_status check_overlap(const red_plan *plan, const red_args *args) {
   const red_lowered *lowered = &plan->lowered;
-  if (lowered->in_memory != lowered->out_memory) return RED_OK;
+  const red_backend *backend = plan->device->backend;
+  if (lowered->in_memory != lowered->out_memory && !backend->on_host) return RED_OK;
   uintptr_t in = (uintptr_t)args->in, out = (uintptr_t)args->out;
-  bool handles = lowered->in_memory == RED_DEVICE && !plan->device->backend->addresses;
-  if (handles && in != out) return RED_OK;
-  if (handles) in = out = 0;
-  in += args->in_offset;
-  out += args->out_offset;
-  uint64_t in_bytes = lowered->n * lowered->in_bytes, out_bytes = out_extent(lowered);
-  if (in_bytes == 0 || out_bytes == 0 || in + in_bytes <= out || out + out_bytes <= in) return RED_OK;
-  bool scan = lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
-  if (scan && in == out && lowered->in_bytes == lowered->out_bytes) return RED_OK;
-  return red_fail(RED_ERR_OVERLAP, "in and out overlap: in is %llu bytes at %#llx, out is %llu bytes at %#llx%s",
-                  (unsigned long long)in_bytes, (unsigned long long)in, (unsigned long long)out_bytes,
-                  (unsigned long long)out, scan ? "; only a scan in place, with equal element sizes, may" : "");
+  if (lowered->in_memory == RED_DEVICE && !backend->addresses) { /* handles: only offsets into the same one compare */
+    if (in != out) return RED_OK;
+    in = out = 0;
+  }
+  return red_check_overlap(lowered, in + args->in_offset, out + args->out_offset);
 }
 
 static red_status check_workspace(const red_plan *plan, const red_args *args) {
@@ -91,7 +80,7 @@ static red_status check_arguments(const red_plan *plan, const red_queue *queue, 
   const red_lowered *lowered = &plan->lowered;
   if (args->in == NULL && lowered->n > 0)
     return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)lowered->n);
-  if (args->out == NULL && out_extent(lowered) > 0) return red_fail(RED_ERR_INVALID, "out is NULL");
+  if (args->out == NULL && red_out_extent(lowered) > 0) return red_fail(RED_ERR_INVALID, "out is NULL");
   if (queue != NULL && queue->device != plan->device && !plan->device->backend->on_host)
     return red_fail(RED_ERR_INVALID, "queue belongs to another device (%s) than the plan (%s)", queue->device->info.id,
                     plan->device->info.id);
@@ -149,12 +138,12 @@ red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *
       .total = total,
       .stats = stats,
   };
-  if (lowered->kind == RED_STATS && lowered->in_memory == RED_HOST && stats == NULL)
-    return execute_stats(plan, queue, &exec);
+  bool in_host_memory = lowered->in_memory == RED_HOST || plan->device->backend->on_host;
+  if (lowered->kind == RED_STATS && in_host_memory && stats == NULL) return execute_stats(plan, queue, &exec);
   return execute(plan, queue, &exec);
 }
 
-red_status red_plan_execute_args(red_plan *plan, red_queue *queue, const red_args *args) {
+red_status red_plan_execute_args(const red_plan *plan, red_queue *queue, const red_args *args) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
   if (args == NULL) return red_fail(RED_ERR_INVALID, "args is NULL");
   if (args->size != sizeof *args)
@@ -162,7 +151,7 @@ red_status red_plan_execute_args(red_plan *plan, red_queue *queue, const red_arg
   return red_plan_run(plan, queue, args, NULL, NULL);
 }
 
-red_status red_plan_execute(red_plan *plan, red_queue *queue, const void *in, void *out) {
+red_status red_plan_execute(const red_plan *plan, red_queue *queue, const void *in, void *out) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
   red_args args = {.size = sizeof args, .in = in, .out = out};
   return red_plan_run(plan, queue, &args, NULL, NULL);

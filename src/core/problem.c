@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Problem strings: kind:op:in[/acc[/out]]:n[:init=V]. */
-#include "problem.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <fenv.h>
@@ -15,6 +13,7 @@
 #include "half.h"
 #include "lower.h"
 #include "status.h"
+#include "tables.h"
 
 static const char *const kind_names[RED_KIND_COUNT] = {
     [RED_REDUCE] = "reduce",
@@ -80,11 +79,14 @@ static red_status parse_dtypes(char *text, red_problem *problem) {
 typedef struct text_environment {
   locale_t c, saved;
   red_fpenv fpenv;
+  int rounding; /* as <fenv.h> has it: strtod and printf also ask the x87 unit, which fpenv.h leaves alone */
 } text_environment;
 
 static text_environment enter_text_environment(void) {
   text_environment environment;
+  environment.rounding = fegetround();
   environment.fpenv = red_fpenv_enter();
+  fesetround(FE_TONEAREST);
   environment.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   environment.saved = uselocale(environment.c);
   return environment;
@@ -93,6 +95,7 @@ static text_environment enter_text_environment(void) {
 static void leave_text_environment(text_environment environment) {
   uselocale(environment.saved);
   if (environment.c != (locale_t)0) freelocale(environment.c);
+  fesetround(environment.rounding);
   red_fpenv_leave(environment.fpenv);
 }
 

@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "half.h"
-#include "problem.h"
 #include "status.h"
-
-static uint64_t low_bits(unsigned bytes) {
-  return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1;
-}
+#include "tables.h"
 
 static uint64_t load_bits(const void *element, unsigned bytes) {
   uint64_t bits = 0;
@@ -46,11 +42,11 @@ red_state red_state_identity(const red_lowered *lowered) {
     break;
   case RED_FAMILY_MIN:
   case RED_FAMILY_ARGMIN:
-    state.key = (int64_t)(low_bits(lowered->in_bytes) >> 1);
+    state.key = (int64_t)(red_low_bits(lowered->in_bytes) >> 1);
     state.index = UINT64_MAX;
     break;
   case RED_FAMILY_AND:
-    state.u64 = low_bits(lowered->in_bytes);
+    state.u64 = red_low_bits(lowered->in_bytes);
     break;
   default:
     break;
@@ -100,10 +96,10 @@ int64_t red_key(const red_lowered *lowered, const void *element) {
   unsigned bytes = lowered->in_bytes;
   uint64_t bits = load_bits(element, bytes);
   if (lowered->in_float) {
-    uint64_t magnitude = bits & (low_bits(bytes) >> 1);
+    uint64_t magnitude = bits & (red_low_bits(bytes) >> 1);
     if (magnitude > lowered->inf) return lowered->nan_key;
     if (lowered->merge_zeros && magnitude == 0) bits = 0;
-    if (bits != magnitude) bits ^= low_bits(bytes) >> 1; /* negative: a larger magnitude is less */
+    if (bits != magnitude) bits ^= red_low_bits(bytes) >> 1; /* negative: a larger magnitude is less */
   }
   return sign_extend(bits ^ lowered->key_xor, bytes);
 }
@@ -111,10 +107,9 @@ int64_t red_key(const red_lowered *lowered, const void *element) {
 /* The bits that a key came from; canonical NaN. */
 static uint64_t unkey(const red_lowered *lowered, int64_t key) {
   unsigned bytes = lowered->in_bytes;
-  uint64_t all = low_bits(bytes);
+  uint64_t all = red_low_bits(bytes);
   if (lowered->in_float && key == lowered->nan_key) {
-    uint64_t quiet = (lowered->inf & ~(lowered->inf << 1)) >> 1;
-    return lowered->inf | quiet;
+    return red_nan_bits(lowered->in);
   }
   uint64_t bits = ((uint64_t)key & all) ^ lowered->key_xor;
   if (lowered->in_float && (bits & ~(all >> 1)) != 0) bits ^= all >> 1;
@@ -136,7 +131,7 @@ static double float_value(red_dtype dtype, const void *value) {
 
 /* Integers by their value in `dtype`, sign- or zero-extended. */
 static uint64_t integer_value(red_dtype dtype, unsigned bytes, uint64_t bits) {
-  bits &= low_bits(bytes);
+  bits &= red_low_bits(bytes);
   return red_dtype_is_signed(dtype) ? (uint64_t)sign_extend(bits, bytes) : bits;
 }
 

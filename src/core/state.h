@@ -26,6 +26,14 @@ red_state red_state_identity(const red_lowered *lowered);
 /* a op b, a being the left operand. NaNs keep whatever payload the machine gives until red_state_finish. */
 red_state red_state_merge(const red_lowered *lowered, red_state a, red_state b);
 
+/* The merges of MIN and of ARGMIN. */
+static inline red_state red_state_least(red_state a, red_state b) {
+  return b.key < a.key ? b : a;
+}
+static inline red_state red_state_least_first(red_state a, red_state b) {
+  return b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a;
+}
+
 /* Key of one element at `element` (any alignment). */
 int64_t red_key(const red_lowered *lowered, const void *element);
 
@@ -52,8 +60,8 @@ typedef struct red_stats_state {
   red_state argmin, argmax;
 } red_stats_state;
 
-/* Everything but the sum (whose order the caller's forest decides) and its upper half. */
-void red_stats_merge_extrema(red_stats_state *into, const red_stats_state *next);
+/* Everything but float sums, whose order the caller's forest decides. */
+void red_stats_merge(const red_lowered *lowered, red_stats_state *into, const red_stats_state *next);
 
 /* `count` > 0 elements; writes *result. */
 void red_stats_finish(const red_lowered *lowered, const red_stats_state *state, uint64_t count,

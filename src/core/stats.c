@@ -6,19 +6,16 @@
 
 #include "half.h"
 
-static red_state less(red_state a, red_state b) {
-  return b.key < a.key ? b : a;
-}
-
-static red_state less_or_earlier(red_state a, red_state b) {
-  return b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a;
-}
-
-void red_stats_merge_extrema(red_stats_state *into, const red_stats_state *next) {
-  into->least = less(into->least, next->least);
-  into->greatest = less(into->greatest, next->greatest);
-  into->argmin = less_or_earlier(into->argmin, next->argmin);
-  into->argmax = less_or_earlier(into->argmax, next->argmax);
+void red_stats_merge(const red_lowered *lowered, red_stats_state *into, const red_stats_state *next) {
+  into->least = red_state_least(into->least, next->least);
+  into->greatest = red_state_least(into->greatest, next->greatest);
+  into->argmin = red_state_least_first(into->argmin, next->argmin);
+  into->argmax = red_state_least_first(into->argmax, next->argmax);
+  if (lowered->in_float) return;
+  uint64_t low = into->sum.u64 + next->sum.u64;
+  uint64_t carry = low < next->sum.u64;
+  into->sum_high = (int64_t)((uint64_t)into->sum_high + (uint64_t)next->sum_high + carry);
+  into->sum.u64 = low;
 }
 
 /*

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arrays that share bytes: only a scan onto itself, element by element, is well defined. */
+#include "overlap.h"
+
+#include "status.h"
+
+uint64_t red_out_extent(const red_lowered *lowered) {
+  if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
+  return lowered->out_bytes * (lowered->kind == RED_REDUCE ? 1 : lowered->n);
+}
+
+red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out) {
+  uint64_t in_bytes = lowered->n * lowered->in_bytes, out_bytes = red_out_extent(lowered);
+  if (in_bytes == 0 || out_bytes == 0 || in + in_bytes <= out || out + out_bytes <= in) return RED_OK;
+  bool scan = red_is_scan(lowered->kind);
+  if (scan && in == out && lowered->in_bytes == lowered->out_bytes) return RED_OK;
+  return red_fail(RED_ERR_OVERLAP, "in and out overlap: in is %llu bytes at %#llx, out is %llu bytes at %#llx%s",
+                  (unsigned long long)in_bytes, (unsigned long long)in, (unsigned long long)out_bytes,
+                  (unsigned long long)out, scan ? "; only a scan in place, with equal element sizes, may" : "");
+}

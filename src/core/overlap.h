@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef RED_CORE_OVERLAP_H
+#define RED_CORE_OVERLAP_H
+
+#include "lower.h"
+
+/* RED_ERR_OVERLAP if input and output share bytes, but for a scan onto itself with equal element sizes. */
+red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out);
+
+/* Bytes that the output takes. */
+uint64_t red_out_extent(const red_lowered *lowered);
+
+#endif
