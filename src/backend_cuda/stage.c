@@ -55,12 +55,6 @@ typedef struct gathered {
   red_stats_state *stats;
 } gathered;
 
-static void add_wide(red_stats_state *into, const red_stats_state *next) {
-  uint64_t low = into->sum.u64 + next->sum.u64;
-  into->sum_high = (int64_t)((uint64_t)into->sum_high + (uint64_t)next->sum_high + (low < next->sum.u64));
-  into->sum.u64 = low;
-}
-
 static void gather_stats(gathered *all, const red_stats_state *piece, uint64_t first) {
   red_stats_state next = *piece;
   next.argmin.index += first;
@@ -69,8 +63,7 @@ static void gather_stats(gathered *all, const red_stats_state *piece, uint64_t f
     *all->stats = next;
     return;
   }
-  red_stats_merge_extrema(all->stats, &next);
-  if (!all->lowered->in_float) add_wide(all->stats, &next);
+  red_stats_merge(all->lowered, all->stats, &next);
 }
 
 static void gather(gathered *all, const red_cuda_answer *answer, uint64_t i) {
