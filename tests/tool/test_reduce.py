@@ -108,8 +108,9 @@ class Reduce(ToolTest):
         self.assertEqual(self.value("sum", "f32", [1, 2], "--init", "0.5"), "3.5")
         self.assertEqual(self.value("min", "f64", [1, 2], "--init", "-inf"), "-inf")
         self.assertEqual(self.value("max", "u8", [1, 2], "--init", "0xff"), "255")
+        self.assertEqual(self.value("max", "u8", [1, 2], "--init", "010"), "10")
         self.assertEqual(self.value("max", "f16", [1, 2], "--init", "2.5"), "2.5")
-        for bad, dtype in (("abc", "f32"), ("1.5", "i32"), ("", "f32"), ("1:2", "f32"), ("1 ", "i32"), ("1" * 300, "f64"),
+        for bad, dtype in (("abc", "f32"), ("1.5", "i32"), ("", "f32"), ("1:2", "f32"), ("1 ", "i32"), (" 1", "i32"), (" 1", "f32"), ("1" * 300, "f64"),
                            ("99999999999999999999", "i32")):
             with self.subTest(init=bad, dtype=dtype):
                 self.fails(USAGE, "reduce", "--op", "sum", "--dtype", dtype, "--init", bad, "-", stdin=b"", says="--init")
