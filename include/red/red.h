@@ -8,7 +8,10 @@
  *  - Sizes named `n` count elements, sizes named `bytes` count bytes, both 64-bit.
  *  - A pointer may have any alignment on the host; on a device, that of its dtype.
  *  - Contexts, plans and devices may be used from many threads at once; a queue or an accumulator by one at a time.
- *  - The library never prints, unless the environment variable RED_VERBOSE asks, and never ends the process.
+ *  - The library never prints, unless the environment variable RED_VERBOSE asks, and never ends the process. (GCC's
+ *    OpenMP run-time does both if it cannot start a thread; one thread, by red_context_options, needs none.)
+ *  - A calling thread needs 128 KB of stack.
+ *  - Destroy plans, queues and accumulators before the context they were made on.
  */
 #ifndef RED_RED_H
 #define RED_RED_H

@@ -18,8 +18,10 @@ static red_status check_options(const red_context_options *options) {
 static red_status fill_context(red_context *context, const red_context_options *options) {
   context->options = options != NULL ? *options : (red_context_options){.size = sizeof *options};
   const char *list = context->options.backend != NULL ? context->options.backend : getenv("RED_BACKEND");
-  context->options.backend = NULL; /* the caller's string need not live; the selection has what it says */
+  bool from_caller = context->options.backend != NULL;
   red_status status = red_selection_parse(list, &context->selection);
+  context->selection.origin = from_caller ? "the context's list" : "RED_BACKEND";
+  context->options.backend = NULL; /* the caller's string need not live; the selection has what it says */
   if (status != RED_OK || context->selection.count == 0) return status;
   red_device *device;
   status = red_registry_open_listed(&context->selection, &context->options, &device);

@@ -167,7 +167,7 @@ red_status red_registry_open_listed(const red_selection *selection, const red_co
     red_status status = open_named(selection->items[i], selection, options, &why, device);
     if (status != RED_OK) return status;
     if (*device != NULL) {
-      red_log("%s (%s): taken: entry %u of the list", (*device)->info.id, (*device)->info.name, i + 1);
+      red_log("%s (%s): taken: entry %u of %s", (*device)->info.id, (*device)->info.name, i + 1, selection->origin);
       return RED_OK;
     }
   }
@@ -201,6 +201,16 @@ static red_status open_best(const red_selection *selection, bool on_host, const 
   return RED_OK;
 }
 
+static void log_automatic(const red_device *device, red_memory memory, bool preferred) {
+  red_log("%s (%s): taken automatically for %s memory%s", device->info.id, device->info.name,
+          memory == RED_HOST ? "host" : "device", preferred ? "" : ": no device of the preferred sort is available");
+  for (size_t b = 0; b < BACKENDS && preferred; b++)
+    if (backends[b]->on_host != device->backend->on_host)
+      red_log("%s: not asked: %s", backends[b]->name,
+              memory == RED_HOST ? "host memory is worked on where it lies"
+                                 : "a device with memory of its own comes first");
+}
+
 red_status red_registry_open_automatic(const red_selection *selection, red_memory memory,
                                        const red_context_options *options, red_device **device) {
   reasons why = {.text = ""};
@@ -210,9 +220,7 @@ red_status red_registry_open_automatic(const red_selection *selection, red_memor
     red_status status = open_best(selection, on_host, options, &why, device);
     if (status != RED_OK) return status;
     if (*device == NULL) continue;
-    red_log("%s (%s): taken automatically for %s memory%s", (*device)->info.id, (*device)->info.name,
-            memory == RED_HOST ? "host" : "device",
-            on_host == host_first ? "" : ": no device of the preferred sort is available");
+    log_automatic(*device, memory, on_host == host_first);
     return RED_OK;
   }
   return run_out(&why, "no device is available");

@@ -21,6 +21,7 @@ typedef struct red_selection {
   unsigned excluded_count;
   char excluded[RED_SELECTION_ITEMS][64];
   bool automatic;
+  const char *origin; /* who gave the list, for the log */
 } red_selection;
 
 red_status red_selection_parse(const char *list, red_selection *selection);
