@@ -86,6 +86,7 @@ class ToolTest(unittest.TestCase):
 
     def start(self, *arguments, env=None, **options):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("RED_")}
+        environment["OMP_WAIT_POLICY"] = "passive"  # threads that spin while they wait are slow on a busy machine
         environment.update(env or {})
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.Popen([redtool, *map(str, arguments)], env=environment, **pipes)

@@ -169,7 +169,7 @@ class Reduce(ToolTest):
     def test_larger_than_the_address_space(self):
         if b"__asan_init" in pathlib.Path(harness.redtool).read_bytes():
             self.skipTest("the address sanitizer needs more address space than the test allows")
-        limit = 1 << 30
+        limit = 1 << 28
         path = self.sparse("huge.raw", 2 * limit + 8)
         with open(path, "r+b") as file:
             file.seek(2 * limit)
