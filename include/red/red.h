@@ -188,7 +188,7 @@ RED_API red_status red_devices(red_device_info *list, size_t capacity, size_t *c
 typedef struct red_context_options {
   size_t size;             /* sizeof(red_context_options) */
   const char *backend;     /* as RED_BACKEND; NULL: the environment variable, then automatic */
-  unsigned threads;        /* most threads a CPU backend may start; 0: as OpenMP and the machine allow */
+  unsigned threads;        /* of the CPU backend, within OpenMP's limit; 0: no more than allowed CPUs */
   void *native_context;    /* CUcontext or cl_context to share, or NULL */
   void *native_device;     /* cl_device_id that goes with it, or NULL */
 } red_context_options;

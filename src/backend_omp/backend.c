@@ -13,6 +13,7 @@ static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   snprintf(list->id, sizeof list->id, "omp");
   snprintf(list->name, sizeof list->name, "%s", red_cpu_model());
   list->available = 1;
+  list->memory = red_cpu_memory();
   list->units = red_cpu_allowed();
   *scores = 1;
   return 1;
@@ -24,9 +25,10 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   if (kernels == NULL) return RED_ERR_NO_DEVICE;
   red_cpu *cpu = malloc(sizeof *cpu);
   if (cpu == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for the CPU device");
-  unsigned most = red_team_limit(), allowed = red_cpu_allowed();
-  if (most > allowed) most = allowed;
-  if (options != NULL && options->threads > 0 && options->threads < most) most = options->threads;
+  /* A number that the application gives is obeyed, beyond the CPUs too; by itself the library stays within them. */
+  unsigned most = red_team_limit(), asked = options != NULL ? options->threads : 0;
+  unsigned cap = asked > 0 ? asked : red_cpu_allowed();
+  if (most > cap) most = cap;
   *cpu = (red_cpu){.kernels = kernels, .threads = most, .last_level = red_cpu_last_level_cache()};
   *device = cpu;
   return RED_OK;

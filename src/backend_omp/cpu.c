@@ -186,7 +186,12 @@ unsigned red_cpu_allowed(void) {
   return quota_count(affinity_count());
 }
 
-/* ---- Caches ---- */
+/* ---- Memory and caches ---- */
+
+uint64_t red_cpu_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes : 0;
+}
 
 uint64_t red_cpu_last_level_cache(void) {
   static const int names[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};

@@ -18,6 +18,7 @@ const char *red_cpu_model(void);
 const red_kernels *red_cpu_kernels(void);
 /* CPUs that this process may use: affinity and control group. */
 unsigned red_cpu_allowed(void);
+uint64_t red_cpu_memory(void);
 uint64_t red_cpu_last_level_cache(void);
 
 /* team.c: threads. */

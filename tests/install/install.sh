@@ -22,7 +22,7 @@ install_library() {
 }
 
 run_shared() {
-  LD_LIBRARY_PATH=$libdir ldd "$1" | grep "libred.so.0 => $libdir/" || { echo "$1 does not use the installed library"; exit 1; }
+  LD_LIBRARY_PATH=$libdir ldd "$1" | grep "libred.so.0.1 => $libdir/" || { echo "$1 does not use the installed library"; exit 1; }
   LD_LIBRARY_PATH=$libdir "$1"
 }
 
