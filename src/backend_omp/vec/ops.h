@@ -83,6 +83,21 @@ INLINE v_u8 v_op(red_lane_op op, v_u8 a, v_u8 b) {
   }
 }
 
+/* a, but a op b in the upper group of every pair of groups of `bytes` bytes. */
+INLINE v_u8 v_op_upper(red_lane_op op, v_u8 a, v_u8 b, unsigned bytes) {
+  v_u8 both = v_op(op, a, b);
+  switch (op) {
+  case RED_ADD_F32:
+  case RED_MUL_F32:
+    return v_upper_f32(a, both, bytes);
+  case RED_ADD_F64:
+  case RED_MUL_F64:
+    return v_upper_f64(a, both, bytes);
+  default:
+    return op_bytes(op) == 8 ? v_upper_u64(a, both, bytes) : v_upper_u32(a, both, bytes);
+  }
+}
+
 /* The low `bytes` bytes of a state in every lane. */
 INLINE v_u8 v_splat(red_state state, unsigned bytes) {
   switch (bytes) {

@@ -3,131 +3,159 @@
  * Scans in the canonical order `scan-1`: nodes of adjacent pairs on the way up, P(k) plus a node on the way down, so
  * that every output is the left-to-right sum of the nodes of its index (docs/numerics.md).
  *
- * A block is 4 vectors of 32-bit lanes, 2 of 64-bit, 1 of narrower ones. Its lowest levels are done between vectors by
- * even/odd shuffles, its upper ones within the single vector that is left, by exchanging neighbouring groups: both
- * partners compute their node, and on the way down the right partner adds the left one's. Above the blocks, which are
- * taken one after another, the nodes and prefixes of the current index's binary digits are kept in two stacks.
+ * A block's lowest levels are done by even/odd shuffles, which halve the work from level to level: 4 vectors of 32-bit
+ * lanes, or 2 of 64-bit ones, become one, and with AVX-512 two such groups. In the single vector that is left,
+ * neighbouring parts are exchanged: both partners compute their node, and on the way down the right partner adds the
+ * left one's. Lanes of 8 and 16 bits, whose operations need no order, do all of it in that way. Above the blocks, which
+ * are taken one after another, the nodes and prefixes of the current index's binary digits are kept in two stacks.
  */
 #include "key.h"
 
 #include "kernels.def"
 
-#if VB == 16
-#define LANE_LEVELS
-#elif VB == 32
-#define LANE_LEVELS 16,
+/* With 32 registers two groups fit a block; one more level of shuffles is then cheaper than of exchanges. */
+#if VB == 64
+#define GROUPS 2
 #else
-#define LANE_LEVELS 16, 32,
+#define GROUPS 1
 #endif
-
-/* Group sizes that are exchanged within the last vector, lowest level first. 32 and 64 bits: even/odd came before. */
-static const unsigned char levels_8[] = {1, 2, 4, 8, LANE_LEVELS};
-static const unsigned char levels_16[] = {2, 4, 8, LANE_LEVELS};
-static const unsigned char levels_32[] = {LANE_LEVELS 4, 8};
-static const unsigned char levels_64[] = {LANE_LEVELS 8};
-
 enum {
   MAX_LEVELS = 6,
-  MAX_VECTORS = 4,
   MAX_STACK = 64
 };
 
-INLINE unsigned block_vectors(red_lane_op op) {
-  return op_bytes(op) == 4 ? 4 : op_bytes(op) == 8 ? 2 : 1;
+INLINE bool shuffles(red_lane_op op) {
+  return op_bytes(op) >= 4;
 }
 
-INLINE unsigned level_count(red_lane_op op) {
-  switch (op_bytes(op)) {
-  case 1:
-    return sizeof levels_8;
-  case 2:
-    return sizeof levels_16;
-  case 4:
-    return sizeof levels_32;
-  default:
-    return sizeof levels_64;
-  }
+/* Vectors that become one by shuffles within lanes, and such groups that become one by shuffles of lanes. */
+INLINE unsigned group_vectors(red_lane_op op) {
+  return shuffles(op) ? 16 / op_bytes(op) : 1;
+}
+INLINE unsigned groups(red_lane_op op) {
+  return shuffles(op) ? GROUPS : 1;
+}
+INLINE unsigned group_bytes(red_lane_op op) {
+  return group_vectors(op) * VB;
+}
+INLINE unsigned block_bytes(red_lane_op op) {
+  return group_bytes(op) * groups(op);
 }
 
-INLINE unsigned level_bytes(red_lane_op op, unsigned level) {
-  switch (op_bytes(op)) {
-  case 1:
-    return levels_8[level];
-  case 2:
-    return levels_16[level];
-  case 4:
-    return levels_32[level];
-  default:
-    return levels_64[level];
-  }
-}
+/* A group's vectors. Spelled out, not looped over, so that every compiler keeps them in registers. */
+typedef struct group {
+  v_u8 x[4];
+} group;
 
 /* What the way up leaves for the way down: left operands of each level. */
 typedef struct block {
-  v_u8 left[3];             /* even elements of the shuffled levels */
-  v_u8 partner[MAX_LEVELS]; /* the other group's node at each level of the last vector */
-  v_u8 total;               /* the node of the whole block, in every lane */
+  v_u8 left[GROUPS][3];     /* of the levels within lanes */
+  v_u8 left_lanes;          /* of the level between lanes */
+  v_u8 partner[MAX_LEVELS]; /* the other part's node at each level of the last vector */
 } block;
 
-INLINE block up(red_lane_op op, const v_u8 *x) {
-  block b;
-  v_u8 node;
+INLINE v_u8 up_group(red_lane_op op, v_u8 *left, group g) {
   if (op_bytes(op) == 4) {
-    b.left[0] = v_even_32(x[0], x[1]);
-    b.left[1] = v_even_32(x[2], x[3]);
-    v_u8 pairs0 = v_op(op, b.left[0], v_odd_32(x[0], x[1])), pairs1 = v_op(op, b.left[1], v_odd_32(x[2], x[3]));
-    b.left[2] = v_even_32(pairs0, pairs1);
-    node = v_op(op, b.left[2], v_odd_32(pairs0, pairs1));
-  } else if (op_bytes(op) == 8) {
-    b.left[0] = v_low_64(x[0], x[1]);
-    node = v_op(op, b.left[0], v_high_64(x[0], x[1]));
-  } else {
-    node = x[0];
+    left[0] = v_even_32(g.x[0], g.x[1]);
+    left[1] = v_even_32(g.x[2], g.x[3]);
+    v_u8 pairs0 = v_op(op, left[0], v_odd_32(g.x[0], g.x[1])), pairs1 = v_op(op, left[1], v_odd_32(g.x[2], g.x[3]));
+    left[2] = v_even_32(pairs0, pairs1);
+    return v_op(op, left[2], v_odd_32(pairs0, pairs1));
   }
-  for (unsigned level = 0; level < level_count(op); level++) {
-    b.partner[level] = v_swap(node, level_bytes(op, level));
-    node = v_op(op, node, b.partner[level]);
+  if (op_bytes(op) == 8) {
+    left[0] = v_low_64(g.x[0], g.x[1]);
+    return v_op(op, left[0], v_high_64(g.x[0], g.x[1]));
   }
-  b.total = node;
-  return b;
+  return left[0] = g.x[0];
 }
 
-/* From P at the block's start, in every lane, to P of each group of the last vector. */
-INLINE v_u8 down_levels(red_lane_op op, const block *b, v_u8 before) {
-  v_u8 p = before;
-  for (unsigned level = level_count(op); level-- > 0;)
-    p = v_upper(p, v_op(op, p, b->partner[level]), level_bytes(op, level));
-  return p;
+/* The size of the parts that a level of the last vector exchanges; VB if there is no such level. */
+INLINE unsigned level_bytes(red_lane_op op, unsigned level) {
+  const unsigned bytes = op_bytes(op), element_levels = bytes == 4 ? 2 : 1;
+  if (!shuffles(op)) return bytes << level < VB ? bytes << level : VB;
+  /* Elements of a group are ordered by position within the lane, then by lane: lanes are the lower levels. */
+  const unsigned lane_levels = VB == 16 ? 0 : 1;
+  if (level < lane_levels) return 16;
+  if (level < lane_levels + element_levels) return bytes << (level - lane_levels);
+  return VB == 64 && level == lane_levels + element_levels ? 32 : VB;
 }
 
-/* The block's outputs: P(i), or P(i + 1) for inclusive scans; `after` is P at the block's end, in every lane. */
-INLINE void down(red_lane_op op, const block *b, v_u8 before, v_u8 after, bool exclusive, v_u8 *x) {
-  v_u8 p = down_levels(op, b, before);
+/* One level of the last vector, by exchange. */
+INLINE v_u8 up_level(red_lane_op op, v_u8 *partner, v_u8 node, unsigned level) {
+  const unsigned bytes = level_bytes(op, level);
+  if (bytes >= VB) return node;
+  partner[level] = v_swap(node, bytes);
+  return v_op(op, node, partner[level]);
+}
+
+/* The node of the whole block, in every lane, from the nodes of its groups. */
+INLINE v_u8 up_block(red_lane_op op, block *b, const v_u8 *nodes) {
+  v_u8 node = nodes[0];
+#if GROUPS == 2
+  if (shuffles(op)) {
+    b->left_lanes = v_even_lanes(nodes[0], nodes[1]);
+    node = v_op(op, b->left_lanes, v_odd_lanes(nodes[0], nodes[1]));
+  }
+#endif
+  node = up_level(op, b->partner, node, 0);
+  node = up_level(op, b->partner, node, 1);
+  node = up_level(op, b->partner, node, 2);
+  node = up_level(op, b->partner, node, 3);
+  node = up_level(op, b->partner, node, 4);
+  return up_level(op, b->partner, node, 5);
+}
+
+INLINE v_u8 down_level(red_lane_op op, const v_u8 *partner, v_u8 p, unsigned level) {
+  const unsigned bytes = level_bytes(op, level);
+  return bytes < VB ? v_op_upper(op, p, partner[level], bytes) : p;
+}
+
+/* P at the elements of each group's node vector; p[] has one place for each group. */
+INLINE void down_block(red_lane_op op, const block *b, v_u8 before, v_u8 *p) {
+  before = down_level(op, b->partner, before, 5);
+  before = down_level(op, b->partner, before, 4);
+  before = down_level(op, b->partner, before, 3);
+  before = down_level(op, b->partner, before, 2);
+  before = down_level(op, b->partner, before, 1);
+  before = down_level(op, b->partner, before, 0);
+  p[0] = before;
+#if GROUPS == 2
+  if (!shuffles(op)) return;
+  v_u8 odd = v_op(op, before, b->left_lanes);
+  p[0] = v_low_lanes(before, odd);
+  p[1] = v_high_lanes(before, odd);
+#endif
+}
+
+/* Outputs of a group: P(i), or P(i + 1) for inclusive scans, whose last is the first element of `after`. */
+INLINE group down_group(red_lane_op op, const v_u8 *left, v_u8 p, v_u8 after, bool exclusive) {
+  group g;
   if (op_bytes(op) == 4) {
-    v_u8 q = v_op(op, p, b->left[2]);
+    v_u8 q = v_op(op, p, left[2]);
     v_u8 low = v_low_32(p, q), high = v_high_32(p, q);
-    v_u8 low_mid = v_op(op, low, b->left[0]), high_mid = v_op(op, high, b->left[1]);
+    v_u8 low_odd = v_op(op, low, left[0]), high_odd = v_op(op, high, left[1]);
     if (exclusive) {
-      x[0] = v_low_32(low, low_mid);
-      x[1] = v_high_32(low, low_mid);
-      x[2] = v_low_32(high, high_mid);
-      x[3] = v_high_32(high, high_mid);
+      g.x[0] = v_low_32(low, low_odd);
+      g.x[1] = v_high_32(low, low_odd);
+      g.x[2] = v_low_32(high, high_odd);
+      g.x[3] = v_high_32(high, high_odd);
     } else {
       v_u8 r = v_next_32(p, after);
       v_u8 low_next = v_low_32(q, r), high_next = v_high_32(q, r);
-      x[0] = v_low_32(low_mid, low_next);
-      x[1] = v_high_32(low_mid, low_next);
-      x[2] = v_low_32(high_mid, high_next);
-      x[3] = v_high_32(high_mid, high_next);
+      g.x[0] = v_low_32(low_odd, low_next);
+      g.x[1] = v_high_32(low_odd, low_next);
+      g.x[2] = v_low_32(high_odd, high_next);
+      g.x[3] = v_high_32(high_odd, high_next);
     }
   } else if (op_bytes(op) == 8) {
-    v_u8 mid = v_op(op, p, b->left[0]);
-    v_u8 next = exclusive ? mid : v_next_64(p, after);
-    x[0] = v_low_64(exclusive ? p : mid, next);
-    x[1] = v_high_64(exclusive ? p : mid, next);
+    v_u8 odd = v_op(op, p, left[0]);
+    v_u8 next = exclusive ? odd : v_next_64(p, after);
+    g.x[0] = v_low_64(exclusive ? p : odd, next);
+    g.x[1] = v_high_64(exclusive ? p : odd, next);
   } else {
-    x[0] = exclusive ? p : v_op(op, p, x[0]); /* no order to keep among integers */
+    g.x[0] = exclusive ? p : v_op(op, p, left[0]); /* no order to keep */
   }
+  return g;
 }
 
 /* ---- The stacks: P(k) and the nodes of k's digits ---- */
@@ -146,14 +174,14 @@ INLINE void stacks_init(stacks *s, uint64_t blocks, v_u8 before) {
   while (blocks >> (levels - 1) != 0);
 }
 
-/* Append the node of the next block: P(k + 1). */
-INLINE v_u8 advance(red_lane_op op, stacks *s, v_u8 node) {
-  unsigned h = 0;
+/* Append the node of the next 2^level blocks, k being a multiple of that: the new P(k). */
+INLINE v_u8 advance(red_lane_op op, stacks *s, unsigned level, v_u8 node) {
+  unsigned h = level;
   for (; (s->k >> h & 1) != 0; h++) node = v_op(op, s->node[h], node);
   s->node[h] = node;
   v_u8 prefix = v_op(op, s->prefix[h + 1], node);
   for (unsigned lower = 0; lower <= h; lower++) s->prefix[lower] = prefix;
-  s->k++;
+  s->k += (uint64_t)1 << level;
   return prefix;
 }
 
@@ -166,114 +194,193 @@ INLINE bool has_keys(red_lane_op op) {
   return op >= RED_MIN_I8 && op <= RED_MIN_F64;
 }
 
-INLINE v_u8 lanes_nan(red_lane_op op, v_u8 x) {
-  return op_bytes(op) == 4 ? (v_u8)((v_f32)x != (v_f32)x) : (v_u8)((v_f64)x != (v_f64)x);
+INLINE v_u8 load_lanes(red_lane_op op, const key_constants *keys, const uint8_t *in) {
+  return has_keys(op) ? v_key(keys, v_load(in), op) : v_load(in);
 }
 
-INLINE void finish(red_lane_op op, const key_constants *keys, v_u8 *x) {
-  if (has_keys(op))
-    for (unsigned j = 0; j < block_vectors(op); j++) x[j] = v_unkey(keys, x[j], op);
-  if (!is_float(op)) return;
-  v_u8 nan = lanes_nan(op, x[0]);
-  for (unsigned j = 1; j < block_vectors(op); j++) nan |= lanes_nan(op, x[j]);
-  if (__builtin_expect(!v_any(nan), 1)) return;
-  v_u8 quiet = op_bytes(op) == 4 ? (v_u8)v_splat_u32(0x7fc00000) : (v_u8)v_splat_u64(0x7ff8000000000000);
-  for (unsigned j = 0; j < block_vectors(op); j++) x[j] = v_select(lanes_nan(op, x[j]), quiet, x[j]);
+INLINE group load_group(red_lane_op op, const key_constants *keys, const uint8_t *in) {
+  const unsigned vectors = group_vectors(op);
+  group g;
+  g.x[0] = load_lanes(op, keys, in);
+  if (vectors > 1) g.x[1] = load_lanes(op, keys, in + VB);
+  if (vectors > 2) g.x[2] = load_lanes(op, keys, in + 2 * VB);
+  if (vectors > 2) g.x[3] = load_lanes(op, keys, in + 3 * VB);
+  return g;
 }
 
-/* A short last block is padded with identities. */
-INLINE void load_partial(red_lane_op op, const key_constants *keys, const uint8_t *in, size_t count, v_u8 *x) {
-  const unsigned bytes = op_bytes(op);
-  const size_t lanes = VB / bytes;
-  for (unsigned j = 0; j < block_vectors(op); j++) {
-    size_t here = count < lanes ? count : lanes;
-    x[j] = v_identity(op);
-    if (here == lanes)
-      x[j] = v_load(in);
-    else if (here > 0)
-      x[j] = v_load_partial(in, here, bytes, x[j]);
-    if (has_keys(op)) {
-      uint8_t key[VB];
-      v_u8 lanes_in = v_key(keys, x[j], op);
-      memcpy(key, &lanes_in, VB);
-      x[j] = v_identity(op);
-      memcpy(&x[j], key, here * bytes);
-    }
-    in += here * bytes;
-    count -= here;
+/* Lanes to be stored. */
+INLINE group finish_group(red_lane_op op, const key_constants *keys, group g) {
+  if (!has_keys(op)) return g;
+  const unsigned vectors = group_vectors(op);
+  g.x[0] = v_unkey(keys, g.x[0], op);
+  if (vectors > 1) g.x[1] = v_unkey(keys, g.x[1], op);
+  if (vectors > 2) g.x[2] = v_unkey(keys, g.x[2], op);
+  if (vectors > 2) g.x[3] = v_unkey(keys, g.x[3], op);
+  return g;
+}
+
+INLINE void store_group(red_lane_op op, uint8_t *out, bool stream, group g) {
+  const unsigned vectors = group_vectors(op);
+  if (stream) {
+    v_stream(out, g.x[0]);
+    if (vectors > 1) v_stream(out + VB, g.x[1]);
+    if (vectors > 2) v_stream(out + 2 * VB, g.x[2]);
+    if (vectors > 2) v_stream(out + 3 * VB, g.x[3]);
+  } else {
+    v_store(out, g.x[0]);
+    if (vectors > 1) v_store(out + VB, g.x[1]);
+    if (vectors > 2) v_store(out + 2 * VB, g.x[2]);
+    if (vectors > 2) v_store(out + 3 * VB, g.x[3]);
   }
+}
+
+/* Rare, so done in memory. */
+__attribute__((noinline, cold)) static void make_nans_canonical(uint8_t *out, size_t bytes, unsigned width) {
+  for (size_t i = 0; i < bytes; i += width) {
+    if (width == 4 && (*(u32_unaligned *)(out + i) & 0x7fffffff) > 0x7f800000) *(u32_unaligned *)(out + i) = 0x7fc00000;
+    if (width == 8 && (*(u64_unaligned *)(out + i) & INT64_MAX) > 0x7ff0000000000000)
+      *(u64_unaligned *)(out + i) = 0x7ff8000000000000;
+  }
+}
+
+/* The way up of a block; its node, in every lane. */
+INLINE v_u8 up(red_lane_op op, const key_constants *keys, const uint8_t *in, block *b) {
+  const unsigned bytes = group_bytes(op);
+  v_u8 node[2];
+  node[0] = up_group(op, b->left[0], load_group(op, keys, in));
+  if (groups(op) > 1) node[1] = up_group(op, b->left[GROUPS - 1], load_group(op, keys, in + bytes));
+  return up_block(op, b, node);
+}
+
+INLINE void down_and_store(red_lane_op op, const key_constants *keys, const v_u8 *left, v_u8 p, v_u8 after,
+                           bool exclusive, bool stream, uint8_t *out) {
+  store_group(op, out, stream, finish_group(op, keys, down_group(op, left, p, after, exclusive)));
+}
+
+/* The way down; `before` and `after` are P at the block's ends, in every lane. */
+INLINE void down(red_lane_op op, const key_constants *keys, const block *b, v_u8 before, v_u8 after, bool exclusive,
+                 bool stream, uint8_t *out) {
+  const unsigned bytes = group_bytes(op), count = groups(op);
+  v_u8 p[3];
+  down_block(op, b, before, p);
+  p[count] = after;
+  down_and_store(op, keys, b->left[0], p[0], p[1], exclusive, stream, out);
+  if (count > 1) down_and_store(op, keys, b->left[GROUPS - 1], p[1], p[2], exclusive, stream, out + bytes);
+}
+
+/*
+ * Can an output between P(k) and the next n elements, whose node is `node`, be a NaN? A NaN or an infinity among the
+ * elements leaves no node above it finite, and from finite operands a sum may overflow but not become a NaN. A product
+ * may: infinity times zero.
+ */
+INLINE bool may_be_nan(red_lane_op op, v_u8 before, v_u8 node) {
+  if (op == RED_ADD_F32) {
+    float p = ((v_f32)before)[0], t = ((v_f32)node)[0], zero = (p - p) + (t - t);
+    return __builtin_expect(zero != zero, 0);
+  }
+  if (op == RED_ADD_F64) {
+    double p = ((v_f64)before)[0], t = ((v_f64)node)[0], zero = (p - p) + (t - t);
+    return __builtin_expect(zero != zero, 0);
+  }
+  return op == RED_MUL_F32 || op == RED_MUL_F64;
+}
+
+/* A short last block, in memory, padded with what loses against every element. */
+INLINE void pad_block(red_lane_op op, const red_lowered *lowered, const uint8_t *in, size_t count, uint8_t *padded) {
+  const unsigned bytes = op_bytes(op);
+  v_u8 pads = has_keys(op) ? v_splat((red_state){.u64 = lowered->identity.u64}, bytes) : v_identity(op);
+  for (unsigned i = 0; i < block_bytes(op); i += VB) v_store(padded + i, pads);
+  memcpy(padded, in, count * bytes);
+}
+
+/* ---- Strips of four blocks, whose tree is spelled out; two go up, then down, so that there is always work to overlap
+ * ---- */
+
+enum {
+  STRIP = 4,
+  STRIP_LEVEL = 2
+};
+
+INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
+                       v_u8 before, bool exclusive, bool stream) {
+  const unsigned bytes = block_bytes(op);
+  block b, c;
+  v_u8 node0 = up(op, keys, in, &b), p1 = v_op(op, before, node0);
+  v_u8 node1 = up(op, keys, in + bytes, &c), node01 = v_op(op, node0, node1), p2 = v_op(op, before, node01);
+  down(op, keys, &b, before, p1, exclusive, stream, out);
+  down(op, keys, &c, p1, p2, exclusive, stream, out + bytes);
+  v_u8 node2 = up(op, keys, in + 2 * bytes, &b), p3 = v_op(op, p2, node2);
+  v_u8 node3 = up(op, keys, in + 3 * bytes, &c), node = v_op(op, node01, v_op(op, node2, node3));
+  v_u8 after = advance(op, s, STRIP_LEVEL, node);
+  down(op, keys, &b, p2, p3, exclusive, stream, out + 2 * bytes);
+  down(op, keys, &c, p3, after, exclusive, stream, out + 3 * bytes);
+  if (may_be_nan(op, before, node)) make_nans_canonical(out, STRIP * bytes, op_bytes(op));
+  return after;
+}
+
+INLINE v_u8 scan_block(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
+                       v_u8 before, bool exclusive) {
+  block b;
+  v_u8 node = up(op, keys, in, &b), after = advance(op, s, 0, node);
+  down(op, keys, &b, before, after, exclusive, false, out);
+  if (may_be_nan(op, before, node)) make_nans_canonical(out, block_bytes(op), op_bytes(op));
+  return after;
 }
 
 INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t *in, uint8_t *out, size_t n,
-                      red_state before_all, unsigned flags) {
-  const unsigned vectors = block_vectors(op), bytes = op_bytes(op);
-  const size_t size = vectors * VB / bytes;
-  const bool exclusive = (flags & RED_SCAN_EXCLUSIVE) != 0, stream = (flags & RED_SCAN_STREAM) != 0;
+                      red_state before_all, bool exclusive, bool stream) {
+  const size_t bytes = block_bytes(op), size = bytes / op_bytes(op);
   const key_constants keys = key_constants_of(lowered, 0, has_keys(op) ? op : RED_MIN_I64);
-  v_u8 x[MAX_VECTORS], before = v_splat(before_all, bytes);
-  block b = {.total = v_identity(op)};
+  v_u8 p = v_splat(before_all, op_bytes(op));
   stacks s;
-  stacks_init(&s, n / size, before);
-  for (size_t left = n; left >= size; left -= size, in += size * bytes, out += size * bytes) {
-    for (unsigned j = 0; j < vectors; j++) {
-      x[j] = v_load(in + j * VB);
-      if (has_keys(op)) x[j] = v_key(&keys, x[j], op);
-    }
-    b = up(op, x);
-    v_u8 after = advance(op, &s, b.total);
-    down(op, &b, before, after, exclusive, x);
-    finish(op, &keys, x);
-    for (unsigned j = 0; j < vectors; j++)
-      if (stream)
-        v_stream(out + j * VB, x[j]);
-      else
-        v_store(out + j * VB, x[j]);
-    before = after;
-  }
+  stacks_init(&s, n / size + 1, p);
+  size_t blocks = n / size, rest = n % size;
+  for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes)
+    p = scan_strip(op, &keys, &s, in, out, p, exclusive, stream);
   if (stream) v_stream_end();
-  size_t rest = n % size;
+  for (; blocks > 0; blocks--, in += bytes, out += bytes) p = scan_block(op, &keys, &s, in, out, p, exclusive);
   if (rest > 0) {
-    load_partial(op, &keys, in, rest, x);
-    b = up(op, x);
-    down(op, &b, before, before, exclusive, x); /* P at the block's end is beyond the outputs */
-    finish(op, &keys, x);
-    memcpy(out, x, rest * bytes);
-    return v_state(op, b.total);
+    uint8_t last[8 * VB];
+    pad_block(op, lowered, in, rest, last);
+    scan_block(op, &keys, &s, last, last, p, exclusive);
+    memcpy(out, last, rest * op_bytes(op));
   }
   return v_state(op, s.node[63 - __builtin_clzll(s.k)]);
 }
 
-INLINE red_state total(red_lane_op op, const uint8_t *in, size_t n) {
-  const unsigned vectors = block_vectors(op), bytes = op_bytes(op);
-  const size_t size = vectors * VB / bytes;
-  v_u8 x[MAX_VECTORS];
+INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t *in, size_t n) {
+  const size_t bytes = block_bytes(op), size = bytes / op_bytes(op);
+  const key_constants unused = {.merge_zeros = false};
+  block b;
+  stacks s;
+  stacks_init(&s, n / size + 1, v_identity(op));
   if (n < size) {
-    key_constants unused = {.merge_zeros = false};
-    load_partial(op, &unused, in, n, x);
-    return v_state(op, up(op, x).total);
+    uint8_t padded[8 * VB];
+    pad_block(op, lowered, in, n, padded);
+    return v_state(op, up(op, &unused, padded, &b));
   }
-  v_u8 node[MAX_STACK];
-  for (uint64_t k = 0;; k++, in += size * bytes) {
-    for (unsigned j = 0; j < vectors; j++) x[j] = v_load(in + j * VB);
-    v_u8 sum = up(op, x).total;
-    unsigned h = 0;
-    for (; (k >> h & 1) != 0; h++) sum = v_op(op, node[h], sum);
-    if ((k + 1) * size == n) return v_state(op, sum);
-    node[h] = sum;
+  size_t blocks = n / size;
+  for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes) {
+    v_u8 left = v_op(op, up(op, &unused, in, &b), up(op, &unused, in + bytes, &b));
+    v_u8 right = v_op(op, up(op, &unused, in + 2 * bytes, &b), up(op, &unused, in + 3 * bytes, &b));
+    advance(op, &s, STRIP_LEVEL, v_op(op, left, right));
   }
+  for (; blocks > 0; blocks--, in += bytes) advance(op, &s, 0, up(op, &unused, in, &b));
+  return v_state(op, s.node[63 - __builtin_clzll(s.k)]);
 }
 
 #define KERNEL(name, op)                                                                                               \
   red_state ISA(scan_##name)(const red_lowered *lowered, const void *in, void *out, size_t n, red_state before,        \
                              unsigned flags) {                                                                         \
-    return scan(op, lowered, in, out, n, before, flags);                                                               \
+    bool stream = (flags & RED_SCAN_STREAM) != 0;                                                                      \
+    if ((flags & RED_SCAN_EXCLUSIVE) != 0) return scan(op, lowered, in, out, n, before, true, stream);                 \
+    return scan(op, lowered, in, out, n, before, false, stream);                                                       \
   }
 RED_SCANS(KERNEL)
 #undef KERNEL
 
 #define KERNEL(name, op)                                                                                               \
   red_state ISA(total_##name)(const red_lowered *lowered, const void *in, size_t n) {                                  \
-    (void)lowered;                                                                                                     \
-    return total(op, in, n);                                                                                           \
+    return total(op, lowered, in, n);                                                                                  \
   }
 RED_TOTALS(KERNEL)

@@ -85,50 +85,56 @@ INLINE v_u8 v_select(v_u8 mask, v_u8 a, v_u8 b) {
 
 /* The constant index lists of shuffles, for VB / 4 elements of 32 bits or VB / 8 of 64. */
 #if VB == 16
-#define SWAP_4  1, 0, 3, 2
-#define SWAP_8  2, 3, 0, 1
-#define UPPER_4 0, 5, 2, 7
-#define UPPER_8 0, 1, 6, 7
-#define EVEN_32 0, 2, 4, 6
-#define ODD_32  1, 3, 5, 7
-#define LOW_32  0, 4, 1, 5
-#define HIGH_32 2, 6, 3, 7
-#define LOW_64  0, 2
-#define HIGH_64 1, 3
-#define NEXT_32 1, 2, 3, 4
-#define NEXT_64 1, 2
+#define SWAP_4        1, 0, 3, 2
+#define SWAP_8        2, 3, 0, 1
+#define UPPER_4_OF_32 0, 5, 2, 7
+#define UPPER_8_OF_32 0, 1, 6, 7
+#define UPPER_8_OF_64 0, 3
+#define EVEN_32       0, 2, 4, 6
+#define ODD_32        1, 3, 5, 7
+#define LOW_32        0, 4, 1, 5
+#define HIGH_32       2, 6, 3, 7
+#define LOW_64        0, 2
+#define HIGH_64       1, 3
+#define NEXT_32       1, 2, 3, 4
+#define NEXT_64       1, 2
 #elif VB == 32
-#define SWAP_4   1, 0, 3, 2, 5, 4, 7, 6
-#define SWAP_8   2, 3, 0, 1, 6, 7, 4, 5
-#define SWAP_16  4, 5, 6, 7, 0, 1, 2, 3
-#define UPPER_4  0, 9, 2, 11, 4, 13, 6, 15
-#define UPPER_8  0, 1, 10, 11, 4, 5, 14, 15
-#define UPPER_16 0, 1, 2, 3, 12, 13, 14, 15
-#define EVEN_32  0, 2, 8, 10, 4, 6, 12, 14
-#define ODD_32   1, 3, 9, 11, 5, 7, 13, 15
-#define LOW_32   0, 8, 1, 9, 4, 12, 5, 13
-#define HIGH_32  2, 10, 3, 11, 6, 14, 7, 15
-#define LOW_64   0, 4, 2, 6
-#define HIGH_64  1, 5, 3, 7
-#define NEXT_32  4, 5, 6, 7, 1, 2, 3, 8
-#define NEXT_64  2, 3, 1, 4
+#define SWAP_4         1, 0, 3, 2, 5, 4, 7, 6
+#define SWAP_8         2, 3, 0, 1, 6, 7, 4, 5
+#define SWAP_16        4, 5, 6, 7, 0, 1, 2, 3
+#define UPPER_4_OF_32  0, 9, 2, 11, 4, 13, 6, 15
+#define UPPER_8_OF_32  0, 1, 10, 11, 4, 5, 14, 15
+#define UPPER_16_OF_32 0, 1, 2, 3, 12, 13, 14, 15
+#define UPPER_8_OF_64  0, 5, 2, 7
+#define UPPER_16_OF_64 0, 1, 6, 7
+#define EVEN_32        0, 2, 8, 10, 4, 6, 12, 14
+#define ODD_32         1, 3, 9, 11, 5, 7, 13, 15
+#define LOW_32         0, 8, 1, 9, 4, 12, 5, 13
+#define HIGH_32        2, 10, 3, 11, 6, 14, 7, 15
+#define LOW_64         0, 4, 2, 6
+#define HIGH_64        1, 5, 3, 7
+#define NEXT_32        4, 5, 6, 7, 1, 2, 3, 8
+#define NEXT_64        2, 3, 1, 4
 #else
-#define SWAP_4   1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14
-#define SWAP_8   2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13
-#define SWAP_16  4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11
-#define SWAP_32  8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
-#define UPPER_4  0, 17, 2, 19, 4, 21, 6, 23, 8, 25, 10, 27, 12, 29, 14, 31
-#define UPPER_8  0, 1, 18, 19, 4, 5, 22, 23, 8, 9, 26, 27, 12, 13, 30, 31
-#define UPPER_16 0, 1, 2, 3, 20, 21, 22, 23, 8, 9, 10, 11, 28, 29, 30, 31
-#define UPPER_32 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31
-#define EVEN_32  0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30
-#define ODD_32   1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31
-#define LOW_32   0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
-#define HIGH_32  2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
-#define LOW_64   0, 8, 2, 10, 4, 12, 6, 14
-#define HIGH_64  1, 9, 3, 11, 5, 13, 7, 15
-#define NEXT_32  4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 16
-#define NEXT_64  2, 3, 4, 5, 6, 7, 1, 8
+#define SWAP_4         1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14
+#define SWAP_8         2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13
+#define SWAP_16        4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11
+#define SWAP_32        8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
+#define UPPER_4_OF_32  0, 17, 2, 19, 4, 21, 6, 23, 8, 25, 10, 27, 12, 29, 14, 31
+#define UPPER_8_OF_32  0, 1, 18, 19, 4, 5, 22, 23, 8, 9, 26, 27, 12, 13, 30, 31
+#define UPPER_16_OF_32 0, 1, 2, 3, 20, 21, 22, 23, 8, 9, 10, 11, 28, 29, 30, 31
+#define UPPER_32_OF_32 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31
+#define UPPER_8_OF_64  0, 9, 2, 11, 4, 13, 6, 15
+#define UPPER_16_OF_64 0, 1, 10, 11, 4, 5, 14, 15
+#define UPPER_32_OF_64 0, 1, 2, 3, 12, 13, 14, 15
+#define EVEN_32        0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30
+#define ODD_32         1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31
+#define LOW_32         0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define HIGH_32        2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+#define LOW_64         0, 8, 2, 10, 4, 12, 6, 14
+#define HIGH_64        1, 9, 3, 11, 5, 13, 7, 15
+#define NEXT_32        4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 16
+#define NEXT_64        2, 3, 4, 5, 6, 7, 1, 8
 #endif
 
 /* Exchange neighbouring groups of `bytes` bytes, a power of two below VB; 16 and more cross lanes. */
@@ -155,29 +161,58 @@ INLINE v_u8 v_swap(v_u8 x, unsigned bytes) {
   }
 }
 
-/* b in the upper group of every pair of groups of `bytes` bytes, a in the lower one. */
-INLINE v_u8 v_upper(v_u8 a, v_u8 b, unsigned bytes) {
-  switch (bytes) {
-  case 1:
-    return v_select((v_u8)v_splat_u16(0xff00), b, a);
-  case 2:
-    return v_select((v_u8)v_splat_u32(0xffff0000), b, a);
-  case 4:
-    return (v_u8)__builtin_shufflevector((v_u32)a, (v_u32)b, UPPER_4);
-  case 8:
-    return (v_u8)__builtin_shufflevector((v_u32)a, (v_u32)b, UPPER_8);
-#if VB >= 32
-  case 16:
-    return (v_u8)__builtin_shufflevector((v_u32)a, (v_u32)b, UPPER_16);
+/*
+ * b in the upper group of every pair of groups of `bytes` bytes, a in the lower one; T is the type that the caller
+ * computed b in, so that the selection can become part of that instruction.
+ */
+#define UPPER(T, list) (v_u8) __builtin_shufflevector((v_##T)a, (v_##T)b, list)
+#if VB == 16
+#define UPPER_WIDER(T, width)
+#elif VB == 32
+#define UPPER_WIDER(T, width)                                                                                          \
+  case 16:                                                                                                             \
+    return UPPER(T, UPPER_16_OF_##width);
+#else
+#define UPPER_WIDER(T, width)                                                                                          \
+  case 16:                                                                                                             \
+    return UPPER(T, UPPER_16_OF_##width);                                                                              \
+  case 32:                                                                                                             \
+    return UPPER(T, UPPER_32_OF_##width);
 #endif
-#if VB >= 64
-  case 32:
-    return (v_u8)__builtin_shufflevector((v_u32)a, (v_u32)b, UPPER_32);
-#endif
-  default:
-    __builtin_unreachable();
+#define UPPER_32_BITS(T)                                                                                               \
+  INLINE v_u8 v_upper_##T(v_u8 a, v_u8 b, unsigned bytes) {                                                            \
+    switch (bytes) {                                                                                                   \
+    case 1:                                                                                                            \
+      return v_select((v_u8)v_splat_u16(0xff00), b, a);                                                                \
+    case 2:                                                                                                            \
+      return v_select((v_u8)v_splat_u32(0xffff0000), b, a);                                                            \
+    case 4:                                                                                                            \
+      return UPPER(T, UPPER_4_OF_32);                                                                                  \
+    case 8:                                                                                                            \
+      return UPPER(T, UPPER_8_OF_32);                                                                                  \
+      UPPER_WIDER(T, 32)                                                                                               \
+    default:                                                                                                           \
+      __builtin_unreachable();                                                                                         \
+    }                                                                                                                  \
   }
-}
+#define UPPER_64_BITS(T)                                                                                               \
+  INLINE v_u8 v_upper_##T(v_u8 a, v_u8 b, unsigned bytes) {                                                            \
+    switch (bytes) {                                                                                                   \
+    case 8:                                                                                                            \
+      return UPPER(T, UPPER_8_OF_64);                                                                                  \
+      UPPER_WIDER(T, 64)                                                                                               \
+    default:                                                                                                           \
+      __builtin_unreachable();                                                                                         \
+    }                                                                                                                  \
+  }
+UPPER_32_BITS(u32)
+UPPER_32_BITS(f32)
+UPPER_64_BITS(u64)
+UPPER_64_BITS(f64)
+#undef UPPER_32_BITS
+#undef UPPER_64_BITS
+#undef UPPER_WIDER
+#undef UPPER
 
 /* Every second element of a then b, lane by lane; v_low and v_high put them back. 32 bits: */
 INLINE v_u8 v_even_32(v_u8 a, v_u8 b) {
@@ -199,6 +234,26 @@ INLINE v_u8 v_low_64(v_u8 a, v_u8 b) {
 INLINE v_u8 v_high_64(v_u8 a, v_u8 b) {
   return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, HIGH_64);
 }
+
+/* The same of whole 128-bit lanes. */
+#if VB == 64
+#define EVEN_LANES 0, 1, 4, 5, 8, 9, 12, 13
+#define ODD_LANES  2, 3, 6, 7, 10, 11, 14, 15
+#define LOW_LANES  0, 1, 8, 9, 2, 3, 10, 11
+#define HIGH_LANES 4, 5, 12, 13, 6, 7, 14, 15
+INLINE v_u8 v_even_lanes(v_u8 a, v_u8 b) {
+  return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, EVEN_LANES);
+}
+INLINE v_u8 v_odd_lanes(v_u8 a, v_u8 b) {
+  return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, ODD_LANES);
+}
+INLINE v_u8 v_low_lanes(v_u8 a, v_u8 b) {
+  return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, LOW_LANES);
+}
+INLINE v_u8 v_high_lanes(v_u8 a, v_u8 b) {
+  return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, HIGH_LANES);
+}
+#endif
 
 /*
  * What repeated even/odd reductions leave is ordered by position within the lane first, then by lane. Each element's
