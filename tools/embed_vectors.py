@@ -21,6 +21,7 @@ def main(output, *paths):
         text += [f"    {literal(line)}," for line in lines]
         text += ["};", ""]
         rows.append(f'    {{"{path.stem}", {path.stem}, {len(lines)}}},')
+    text += [f'_Static_assert({len(rows)} <= MOST_VECTOR_FILES, "too many vector files");']
     text += ["const struct vector_file vector_files[] = {", *rows, "};"]
     text += [f"const size_t vector_file_count = {len(rows)};", ""]
     pathlib.Path(output).write_text("\n".join(text))

@@ -11,6 +11,10 @@ struct vector_file {
   size_t count;
 };
 
+enum {
+  MOST_VECTOR_FILES = 28 /* asserted where they are defined */
+};
+
 extern const struct vector_file vector_files[];
 extern const size_t vector_file_count;
 

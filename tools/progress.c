@@ -10,7 +10,8 @@
 
 enum {
   BAR_WIDTH = 30,
-  BAR_COLUMNS = 76
+  BAR_COLUMNS = 76,
+  STEP_COLUMNS = 8 /* taken by the share, and by the cursor */
 };
 
 static const double quiet_seconds = 1.0;
@@ -68,13 +69,24 @@ static void print_share(double share) {
   fprintf(stderr, "%3.0f %%  ", 100 * share);
 }
 
-void progress_update(uint64_t done) {
-  if (!progress.terminal) return;
-  const double time = now(), elapsed = time - progress.begun;
-  if (elapsed < quiet_seconds || time - progress.shown < interval_seconds) return;
+/* Whether to draw the line now. */
+static bool is_due(void) {
+  if (!progress.terminal) return false;
+  const double time = now();
+  if (time - progress.begun < quiet_seconds || time - progress.shown < interval_seconds) return false;
   progress.shown = time;
   progress.visible = true;
-  const double rate = (double)done / elapsed;
+  return true;
+}
+
+static void end_line(void) {
+  fputs("\033[K", stderr);
+  fflush(stderr);
+}
+
+void progress_update(uint64_t done) {
+  if (!is_due()) return;
+  const double rate = (double)done / (progress.shown - progress.begun);
   const bool known = progress.total != PROGRESS_UNKNOWN && progress.total > 0;
   fputc('\r', stderr);
   if (known)
@@ -83,13 +95,19 @@ void progress_update(uint64_t done) {
     print_bytes((double)done, "  ");
   print_bytes(rate, "/s");
   if (known && rate > 0) print_left((double)(progress.total - done) / rate);
-  fputs("\033[K", stderr);
-  fflush(stderr);
+  end_line();
+}
+
+void progress_step(uint64_t done, const char *doing) {
+  if (!is_due()) return;
+  const double share = (double)done / (double)progress.total;
+  fprintf(stderr, "\r%3.0f %%  %.*s", 100 * share, (int)columns() - STEP_COLUMNS, doing);
+  end_line();
 }
 
 void progress_clear(void) {
   if (!progress.visible) return;
-  fputs("\r\033[K", stderr);
-  fflush(stderr);
+  fputc('\r', stderr);
+  end_line();
   progress.visible = false;
 }

@@ -7,6 +7,7 @@
 
 struct tally {
   const char *device, *subject, *route; /* for messages */
+  uint64_t step;                        /* of the whole verification, for the progress line */
   uint64_t passed, failed, skipped;
   char reason[256]; /* why the first skipped case was skipped */
 };

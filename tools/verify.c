@@ -8,12 +8,13 @@
 #include "devices.h"
 #include "format.h"
 #include "options.h"
+#include "progress.h"
 #include "report.h"
 #include "verify.h"
 
 enum {
   RANDOM_SUBJECTS = 4,
-  MOST_SUBJECTS = 32,
+  MOST_SUBJECTS = MOST_VECTOR_FILES + RANDOM_SUBJECTS,
   CELL_BYTES = 64
 };
 
@@ -66,29 +67,20 @@ static void run_subject(struct tally *tally, red_context *context, size_t subjec
     verify_random(tally, context, run, random_subjects[subject - vector_file_count].kind);
 }
 
-/* A CPU has no memory of its own; then the route through device memory is none. */
-static bool has_memory(red_context *context) {
-  void *memory = NULL;
-  if (red_alloc(context, 64, &memory) != RED_OK) return false;
-  red_free(context, memory);
-  return true;
-}
-
-static void run_subjects(struct column *column, red_context *context) {
-  const bool device_memory = has_memory(context);
+static void run_subjects(struct column *column, red_context *context, uint64_t step) {
   for (size_t subject = 0; subject < subject_count(); subject++) {
     struct tally *tally = &column->tallies[subject];
     tally->device = column->device.id;
     tally->subject = subject_name(subject);
     for (int i = 0; i < ROUTES; i++) {
-      if (routes[i].run == route_device && !device_memory) continue;
       tally->route = routes[i].name;
+      tally->step = step++;
       run_subject(tally, context, subject, routes[i].run);
     }
   }
 }
 
-static void run_column(struct column *column, const options *chosen) {
+static void run_column(struct column *column, const options *chosen, uint64_t step) {
   red_context *context = NULL;
   red_device_info opened = {.size = sizeof opened};
   const red_context_options wish = {.size = sizeof wish, .backend = column->device.id, .threads = chosen->threads};
@@ -97,8 +89,22 @@ static void run_column(struct column *column, const options *chosen) {
   if (column->status)
     snprintf(column->reason, sizeof column->reason, "%s", red_last_error());
   else
-    run_subjects(column, context);
+    run_subjects(column, context, step);
   red_context_destroy(context);
+}
+
+static void run_columns(struct table *table, const options *chosen) {
+  const uint64_t steps = subject_count() * ROUTES; /* of a column */
+  uint64_t available = 0, step = 0;
+  for (size_t i = 0; i < table->count; i++)
+    if (table->columns[i].device.available) available++;
+  progress_begin(available * steps);
+  for (size_t i = 0; i < table->count; i++) {
+    if (!table->columns[i].device.available) continue;
+    run_column(&table->columns[i], chosen, step);
+    step += steps;
+  }
+  progress_clear();
 }
 
 /* ---- which devices ---- */
@@ -251,8 +257,7 @@ static int run_verify(const options *chosen) {
   struct table table = {NULL, 0};
   int code = chosen->backend ? table_of_chosen(&table, chosen) : table_of_all(&table);
   if (!code) {
-    for (size_t i = 0; i < table.count; i++)
-      if (table.columns[i].device.available) run_column(&table.columns[i], chosen);
+    run_columns(&table, chosen);
     code = verdict(&table);
     if (chosen->json)
       print_json(&table, code);

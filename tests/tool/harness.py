@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Run redtool and judge what it does. A test file is run as: test_X.py REDTOOL [unittest arguments]."""
+import fcntl
 import json
 import os
 import pathlib
@@ -7,6 +8,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import time
 import unittest
 
@@ -60,6 +63,34 @@ def read_npy(path):
     header = eval(content[10:10 + length].decode(), {"__builtins__": {}})
     assert header["fortran_order"] is False
     return header["descr"], header["shape"], content[10 + length:]
+
+
+class Screen:
+    """A terminal for a program's standard error, which keeps what was written."""
+
+    def __init__(self, columns):
+        self.text = b""
+        self.master, self.slave = os.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("4H", 25, columns, 0, 0))
+        self.watcher = threading.Thread(target=self.watch)
+
+    def watch(self):
+        try:
+            while data := os.read(self.master, 1 << 16):
+                self.text += data
+        except OSError:  # EIO: nobody has the terminal open any more
+            pass
+
+    def begin(self):
+        """After the program has got the terminal."""
+        os.close(self.slave)
+        self.watcher.start()
+
+    def end(self):
+        """After the program has ended: all that was written."""
+        self.watcher.join()
+        os.close(self.master)
+        return self.text.decode()
 
 
 class ToolTest(unittest.TestCase):

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The progress line: on a terminal, after a second, and not otherwise."""
-import fcntl
-import os
-import struct
 import subprocess
-import termios
-import threading
 import time
 
-from harness import OK, ToolTest, main, npy_header
+from harness import OK, Screen, ToolTest, main, npy_header
 
 PIECE = 1 << 22
 PIECES = 6  # take a second and a half
@@ -17,32 +12,19 @@ PIECES = 6  # take a second and a half
 class Progress(ToolTest):
     def slowly(self, header, pause, columns=100, terminal=True, piece=PIECE):
         """Feed pieces with pauses; (standard output, what the terminal or standard error got)."""
-        master, slave = os.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 25, columns, 0, 0))
-        screen = []
-
-        def watch():
-            try:
-                while data := os.read(master, 1 << 16):
-                    screen.append(data)
-            except OSError:  # EIO: nobody has the terminal open any more
-                pass
-
+        screen = Screen(columns)
         process = self.start("reduce", "--op", "sum", "--dtype", "u8", "-", stdin=subprocess.PIPE,
-                             stderr=slave if terminal else subprocess.PIPE)
-        os.close(slave)
-        watcher = threading.Thread(target=watch)
-        watcher.start()
+                             stderr=screen.slave if terminal else subprocess.PIPE)
+        screen.begin()
         process.stdin.write(header)
         for _ in range(PIECES):
             process.stdin.write(bytes([1]) * piece)
             process.stdin.flush()
             time.sleep(pause)
         out, err = process.communicate()
-        watcher.join()
-        os.close(master)
+        shown = screen.end()
         self.assertEqual((process.returncode, out), (OK, b"%d\n" % (piece * PIECES)))
-        return (b"".join(screen) if terminal else err).decode()
+        return shown if terminal else err.decode()
 
     header = npy_header(f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({PIECE * PIECES},), }}")
 

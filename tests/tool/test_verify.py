@@ -4,10 +4,13 @@ redtool verify, and that it notices: a build of the tool whose known answers hav
 
     test_verify.py REDTOOL REDTOOL_WITH_WRONG_ANSWERS
 """
+import json
+import signal
 import sys
+import time
 
 import harness
-from harness import MISMATCH, OK, ToolTest, main
+from harness import MISMATCH, OK, Screen, ToolTest, main
 
 wrong_tool = sys.argv.pop(2)
 
@@ -16,8 +19,27 @@ RANDOM = ("random reduce", "random scan", "random exscan", "random stats")
 
 
 class Verify(ToolTest):
-    def test_json(self):
-        got = self.json("verify", "--backend", "omp")
+    def slowly(self, *arguments):
+        """A run on a terminal, stopped again and again until it shows its progress: standard output and the screen."""
+        screen = Screen(columns=50)
+        process = self.start(*arguments, stderr=screen.slave)
+        screen.begin()
+        for _ in range(50):
+            if process.poll() is not None or screen.text:
+                break
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.4)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.02)
+        out, _ = process.communicate()
+        shown = screen.end()
+        self.assertEqual(process.returncode, OK, shown)
+        return out, shown
+
+    def test_right_answers(self):
+        out, screen = self.slowly("verify", "--backend", "omp", "--json")
+        self.assertRegex(screen, r"\A(\r *\d+ %  omp: [a-z_ ]+, in (one call|pieces|device memory)\x1b\[K)+\r\x1b\[K\Z")
+        got = json.loads(out)
         self.assertTrue(got["ok"])
         (device,) = got["devices"]
         self.assertEqual((device["device"], device["run"]), ("omp", True))
@@ -41,6 +63,7 @@ class Verify(ToolTest):
         self.assertRegex(out.decode(), r"(?m)^wrong +\d+ of \d+ FAIL")
         self.assertIn("omp: wrong, in one call: known answer: off-by-one: expected 00000004, got 3", err)
         self.assertIn("malformed", err)
+        self.assertNotIn("\r", err, "progress without a terminal")
         self.assertRegex(out.decode(), r"(?m)^random scan +\d+ pass")
 
 
