@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The CPU benchmark: cases, and contestants that each can run some of them. Everything runs in one process, taking
+ * turns, so that whatever the machine does to one contestant it does to all.
+ */
+#ifndef RED_BENCH_CPU_H
+#define RED_BENCH_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <red/red.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bench_case {
+  red_problem problem;
+  bool in_place;    /* scans */
+  unsigned threads; /* 1, or all */
+  const void *in;
+  void *out;
+  void *scratch; /* where copies go, also when `out` is `in` */
+} bench_case;
+
+/* Computes the case's problem, or moves as much memory. */
+typedef void bench_run(const bench_case *c);
+
+typedef enum bench_role {
+  BENCH_OURS,
+  BENCH_ROOF, /* what the memory system gives: reads for reductions, copies for scans */
+  BENCH_PEER
+} bench_role;
+
+/* A family of implementations; `find` returns NULL for a case that it does not have. */
+typedef struct bench_contestant {
+  const char *name;
+  bench_role role;
+  bench_run *(*find)(const bench_case *c);
+} bench_contestant;
+
+/* cpu_roof.c */
+bench_run *bench_find_read_avx2(const bench_case *c);
+bench_run *bench_find_read_avx512(const bench_case *c);
+bench_run *bench_find_read_prefetch(const bench_case *c);
+bench_run *bench_find_read_or(const bench_case *c);
+bench_run *bench_find_memcpy(const bench_case *c);
+bench_run *bench_find_stream_copy(const bench_case *c);
+
+/* cpu_omp.cpp, compiled without and with -ffast-math */
+bench_run *bench_find_omp(const bench_case *c);
+bench_run *bench_find_omp_fast(const bench_case *c);
+bench_run *bench_find_loop_fast(const bench_case *c);
+
+/* cpu_tbb.cpp, cpu_std.cpp, cpu_eigen.cpp, cpu_blas.c: where the libraries are installed */
+bench_run *bench_find_tbb(const bench_case *c);
+bench_run *bench_find_std(const bench_case *c);
+bench_run *bench_find_eigen(const bench_case *c);
+bench_run *bench_find_blas(const bench_case *c);
+
+/* A result goes here, so that no compiler drops the work. */
+extern volatile double bench_sink;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
