@@ -46,14 +46,15 @@ stage_format() {
     xargs clang-format --dry-run --Werror
 }
 
-# The other compiler, and no warning from either.
+# The other compiler, and no warning from either; and the benchmarks, which other stages leave out, build.
 stage_clang() {
   need_to_build
   need_to_test
   need 'clang --version' clang
   need 'compiles clang c omp.h -fopenmp' libomp-dev
   install_missing
-  CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
+  CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled -Dbench=enabled
+  meson compile -C build/ci/clang red-bench-cpu
   run_suites build/ci/clang --no-suite install --no-suite vectors --no-suite opencl
 }
 

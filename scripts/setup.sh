@@ -79,13 +79,14 @@ cuda_options() {
   fi
 }
 
-# build FOLDER [OPTION...]: configure (again, if the folder is there) and compile, quietly unless it fails.
+# build FOLDER [OPTION...]: configure (again, if the folder is there) and compile, quietly unless it fails. Benchmarks are
+# left out unless an option asks for them.
 build() {
   folder=$1
   shift
   mkdir -p "$folder"
   if [ -f "$folder/build.ninja" ]; then set -- --reconfigure "$@"; fi
-  if ! { meson setup "$folder" . "$@" && meson compile -C "$folder"; } </dev/null >"$folder/setup.log" 2>&1; then
+  if ! { meson setup "$folder" . -Dbench=disabled "$@" && meson compile -C "$folder"; } </dev/null >"$folder/setup.log" 2>&1; then
     cat "$folder/setup.log" >&2
     return 1
   fi
