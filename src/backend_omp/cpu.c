@@ -82,7 +82,7 @@ const red_kernels *red_cpu_kernels(void) {
 #if defined(__x86_64__)
 static bool brand_string(char name[49]) {
   unsigned *words = (unsigned *)(void *)name;
-  if (__get_cpuid_max(0x80000000, NULL) < 0x80000004) return false;
+  if ((unsigned)__get_cpuid_max(0x80000000, NULL) < 0x80000004) return false;
   unsigned registers[12];
   for (unsigned i = 0; i < 3; i++)
     __get_cpuid(0x80000002 + i, &registers[4 * i], &registers[4 * i + 1], &registers[4 * i + 2], &registers[4 * i + 3]);
