@@ -86,7 +86,7 @@ build() {
   shift
   mkdir -p "$folder"
   if [ -f "$folder/build.ninja" ]; then set -- --reconfigure "$@"; fi
-  if ! { meson setup "$folder" . -Dbench=disabled "$@" && meson compile -C "$folder"; } </dev/null >"$folder/setup.log" 2>&1; then
+  if ! { meson setup "$folder" . -Dbench=disabled "$@" && meson compile -C "$folder" --ninja-args=--quiet; } </dev/null >"$folder/setup.log" 2>&1; then
     cat "$folder/setup.log" >&2
     return 1
   fi
