@@ -46,15 +46,14 @@ stage_format() {
     xargs clang-format --dry-run --Werror
 }
 
-# The other compiler, and no warning from either; and the benchmarks, which other stages leave out, build.
+# The other compiler, and no warning from either.
 stage_clang() {
   need_to_build
   need_to_test
   need 'clang --version' clang
   need 'compiles clang c omp.h -fopenmp' libomp-dev
   install_missing
-  CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled -Dbench=enabled
-  meson compile -C build/ci/clang red-bench-cpu
+  CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
   run_suites build/ci/clang --no-suite install --no-suite vectors --no-suite opencl
 }
 
@@ -102,16 +101,19 @@ stage_features() {
   run_suites build/ci/features --no-suite install --no-suite vectors
 }
 
-# One library instead of two, and no command.
+# One library instead of two, and no command; and the benchmarks, which other stages leave out, run.
 stage_static() {
   need_to_build
   need_to_test
   install_missing
   local kind
   for kind in static shared; do
-    build build/ci/$kind -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled -Dopencl=disabled
+    build build/ci/$kind -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled -Dopencl=disabled \
+      -Dbench=enabled
     run_suites build/ci/$kind --suite headers --suite examples --suite omp
   done
+  meson compile -C build/ci/shared red-bench-cpu
+  build/ci/shared/bench/red-bench-cpu -s 1 -b 1
 }
 
 # The CUDA backend builds without a GPU; its suites then say why they are left out.
