@@ -159,6 +159,13 @@ typedef struct red_cl_rules {
 
 red_cl_rules red_cl_rules_of(const red_lowered *lowered);
 
+/* As kernels/results.cl has it. */
+typedef struct red_cl_last {
+  uint64_t init, has_init, out_type, out_bytes, acc_bits, acc_signed, finish, count;
+} red_cl_last;
+
+red_cl_last red_cl_last_of(const red_lowered *lowered);
+
 /* ---- plan.c ---- */
 typedef struct red_cl_plan {
   red_cl_program *program;

@@ -12,6 +12,20 @@ red_cl_rules red_cl_rules_of(const red_lowered *lowered) {
   };
 }
 
+red_cl_last red_cl_last_of(const red_lowered *lowered) {
+  red_cl_last last = {
+      .has_init = lowered->has_init,
+      .out_type = (uint64_t)lowered->out,
+      .out_bytes = lowered->out_bytes,
+      .acc_bits = 8u * lowered->acc_bytes,
+      .acc_signed = lowered->acc >= RED_I8 && lowered->acc <= RED_I64,
+      .finish = (uint64_t)lowered->finish,
+      .count = lowered->n,
+  };
+  if (lowered->has_init) last.init = red_state_from_acc(lowered, &lowered->init).u64;
+  return last;
+}
+
 void red_cl_arg(red_cl_call *call, size_t bytes, const void *value) {
   cl_int error = red_cl.SetKernelArg(call->kernel, call->next++, bytes, value);
   if (call->error == CL_SUCCESS) call->error = error;

@@ -81,15 +81,25 @@ static const char *standard_of(const red_cl_device *device) {
   return device->traits.device_version[7] >= '3' ? "CL3.0" : "CL2.0";
 }
 
+/* Does a scan write what it would by default? Then its outputs go in vectors; all other dtypes share a program. */
+static bool has_default_output(const red_lowered *lowered) {
+  switch (lowered->family) {
+  case RED_FAMILY_ADD:
+  case RED_FAMILY_MUL:
+    if (!lowered->canonical) return lowered->acc_bytes == 8 && lowered->out_bytes == 8;
+    return lowered->out == lowered->in && lowered->acc_bytes == (lowered->in == RED_F64 ? 8 : 4);
+  case RED_FAMILY_COUNT:
+    return lowered->out_bytes == lowered->acc_bytes;
+  default:
+    return lowered->out == lowered->in;
+  }
+}
+
 static void output_options(const red_lowered *lowered, char *text, size_t bytes) {
-  bool float_out = is_float(lowered->out);
-  red_dtype out = float_out ? lowered->out : unsigned_of(lowered->out_bytes);
-  bool as_acc = lowered->out_bytes <= lowered->acc_bytes; /* cutting alone does what wrapping would */
-  snprintf(text, bytes,
-           " -DRED_OUT_%s -DRED_OUT_BITS=%d -DRED_OUT_AS_IN=%d -DRED_ACC_BITS=%d -DRED_ACC_SIGNED=%d"
-           " -DRED_FINISH=%d",
-           red_dtype_name(out), 8 * lowered->out_bytes, lowered->out == lowered->in,
-           as_acc ? 64 : 8 * lowered->acc_bytes, !as_acc && is_signed(lowered->acc), (int)lowered->finish);
+  if (!has_default_output(lowered)) return;
+  red_dtype out = is_float(lowered->out) ? lowered->out : unsigned_of(lowered->out_bytes);
+  snprintf(text, bytes, " -DRED_OUT_%s -DRED_OUT_BITS=%d -DRED_FINISH=%d", red_dtype_name(out), 8 * lowered->out_bytes,
+           (int)lowered->finish);
 }
 
 static void write_options(const red_cl_device *device, const red_lowered *lowered, char *text) {
@@ -137,7 +147,9 @@ static void gather_texts(const red_cl_device *device, const red_lowered *lowered
   add_for_widths(all, red_cl_text_elements_cl, red_cl_text_convert_cl);
   add_text(all, red_cl_text_nodes_cl);
   if (is_scan(lowered)) {
-    add_for_widths(all, red_cl_text_out_cl, NULL);
+    add_text(all, red_cl_text_results_cl);
+    if (has_default_output(lowered)) add_for_widths(all, red_cl_text_out_cl, NULL);
+    add_text(all, has_default_output(lowered) ? red_cl_text_out_default_cl : red_cl_text_out_any_cl);
     add_text(all, wide ? red_cl_text_scan_wide_cl : red_cl_text_scan_lanes_cl);
     return;
   }
@@ -149,6 +161,7 @@ static void gather_texts(const red_cl_device *device, const red_lowered *lowered
     return;
   }
   add_text(all, wide ? red_cl_text_reduce_wide_cl : red_cl_text_reduce_lanes_cl);
+  add_text(all, red_cl_text_results_cl);
   add_text(all, red_cl_text_finish_cl);
 }
 

@@ -96,23 +96,10 @@ static red_status read_node(const red_cl_run *run, uint64_t root, red_state *sta
   return status;
 }
 
-/* As kernels/finish.cl has it. */
-typedef struct last_step {
-  uint64_t init, has_init, out_type, acc_bits, acc_signed, finish, count;
-} last_step;
-
 static red_status launch_finish(const red_cl_run *run, uint64_t root, const red_exec *exec) {
   const red_lowered *lowered = run->lowered;
   red_cl_rules rules = red_cl_rules_of(lowered);
-  last_step last = {
-      .has_init = lowered->has_init,
-      .out_type = (uint64_t)lowered->out,
-      .acc_bits = 8u * lowered->acc_bytes,
-      .acc_signed = lowered->acc >= RED_I8 && lowered->acc <= RED_I64,
-      .finish = (uint64_t)lowered->finish,
-      .count = lowered->n,
-  };
-  if (lowered->has_init) last.init = red_state_from_acc(lowered, &lowered->init).u64;
+  red_cl_last last = red_cl_last_of(lowered);
   red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_REDUCE_FINISH]};
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, root);

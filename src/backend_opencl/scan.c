@@ -26,7 +26,8 @@ static uint64_t tiles_of(uint64_t n, unsigned level) {
 
 #define WIDE_LEVEL      14 /* a tile of 16 K elements: some microseconds of work */
 #define EXPANSION_WORDS 80
-#define WINDOW_BYTES    ((uint64_t)4 << 20) /* in and out of a window together */
+#define LARGE_BYTES     ((uint64_t)32 << 20) /* outputs beyond any cache are written past it */
+#define WINDOW_BYTES    ((uint64_t)4 << 20)  /* in and out of a window together, for each unit */
 
 static uint64_t wide_words(uint64_t n) {
   return 2 * tiles_of(n, WIDE_LEVEL) + 1 + EXPANSION_WORDS;
@@ -65,6 +66,7 @@ static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t f
   const red_lowered *lowered = run->lowered;
   bool inclusive = lowered->kind == RED_INCLUSIVE_SCAN;
   bool begins = !inclusive && a->first && !lowered->has_init;
+  red_cl_last last = red_cl_last_of(lowered);
   red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_SCAN_TILES]};
   tile_args(run, a, first_tile, &call);
   red_cl_arg_u64(&call, starts_at);
@@ -72,8 +74,10 @@ static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t f
   red_cl_arg_u32(&call, inclusive);
   red_cl_arg_u32(&call, begins);
   red_cl_arg_u64(&call, begins ? beginning_bits(lowered) : 0);
+  red_cl_arg(&call, sizeof last, &last);
   red_cl_arg_mem(&call, a->out);
   red_cl_arg_u64(&call, a->out_offset);
+  if (run->device->traits.shape == RED_CL_WIDE) red_cl_arg_u32(&call, a->n * lowered->out_bytes >= LARGE_BYTES);
   return red_cl_launch(run->queue, &call, tiles, run->device->group);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A scan's outputs: from what the lanes hold to the output dtype, RED_OUT_f32 .. with RED_OUT_BITS. Compiled for one value
- * and for sixteen. `count` is how many elements a value covers; RED_ACC_BITS and RED_ACC_SIGNED tell how integers wrap.
+ * A scan's outputs in its default dtype, RED_OUT_f32 .. with RED_OUT_BITS, in vectors: compiled for one value and for
+ * sixteen. `count` is how many elements a value covers.
  */
 #if RED_OUT_BITS == 8
 #define RED_OUT_ELEMENT uchar
@@ -13,28 +13,18 @@
 #define RED_OUT_ELEMENT ulong
 #endif
 
-#if RED_CANONICAL || (RED_IN_FLOAT && defined(RED_MIN))
+#if RED_CANONICAL
 static RED_V(RED_OUT_ELEMENT) RED_V(red_out_float)(RED_V(RED_WORD) bits) {
 #if defined(RED_OUT_f16)
   return RED_V(convert_ushort)(RED_V(red_narrow)(bits, 10, 15, 15));
 #elif defined(RED_OUT_bf16)
   return RED_V(convert_ushort)(RED_V(red_narrow)(bits, 7, 127, 15));
-#elif RED_WORD_BITS == 32 && RED_OUT_BITS == 64
-  return RED_V(red_double_bits)(bits);
-#elif RED_WORD_BITS == 64 && RED_OUT_BITS == 32
-  return RED_V(convert_uint)(RED_V(red_narrow)(bits, 23, 127, 31));
 #else
   return RED_V(red_canonical)(bits);
 #endif
 }
-#else
-/* Wrap to the accumulator, extend, cut to the output. */
+#elif !defined(RED_MIN)
 static RED_V(RED_OUT_ELEMENT) RED_V(red_out_whole)(RED_V(ulong) bits) {
-#if RED_ACC_BITS < 64 && RED_ACC_SIGNED
-  bits = RED_V(as_ulong)(RED_V(as_long)(bits << (ulong)(64 - RED_ACC_BITS)) >> (long)(64 - RED_ACC_BITS));
-#elif RED_ACC_BITS < 64
-  bits = bits << (ulong)(64 - RED_ACC_BITS) >> (ulong)(64 - RED_ACC_BITS);
-#endif
 #if RED_OUT_BITS < 64
   bits &= (1ul << RED_OUT_BITS) - 1;
 #endif
@@ -45,14 +35,8 @@ static RED_V(RED_OUT_ELEMENT) RED_V(red_out_whole)(RED_V(ulong) bits) {
 static RED_V(RED_OUT_ELEMENT) RED_V(red_out)(RED_V(RED_VALUE) value, RED_V(ulong) count, red_rules rules) {
 #if RED_CANONICAL
   return RED_V(red_out_float)(RED_V(RED_JOIN(as_, RED_WORD))(value));
-#elif defined(RED_MIN) && RED_IN_FLOAT && RED_OUT_AS_IN
-  return RED_V(red_unkey)(value, rules);
-#elif defined(RED_MIN) && RED_IN_FLOAT && RED_IN_BITS <= 32
-  return RED_V(red_out_float)(RED_V(as_uint)(RED_V(red_widen)(RED_V(red_unkey)(value, rules))));
-#elif defined(RED_MIN) && RED_IN_FLOAT
-  return RED_V(red_out_float)(RED_V(red_unkey)(value, rules));
 #elif defined(RED_MIN)
-  return RED_V(red_out_whole)(RED_V(convert_ulong)(RED_V(red_unkey)(value, rules)));
+  return RED_V(red_unkey)(value, rules);
 #elif defined(RED_COUNT) && RED_FINISH == 1
   RED_V(long) every = value == count;
   return RED_V(RED_JOIN(convert_, RED_OUT_ELEMENT))(every & 1l);

@@ -93,6 +93,15 @@
 #define RED_BITS_IDENTITY 0
 #endif
 
+/* How wide a value is. */
+#if RED_CANONICAL
+#define RED_VALUE_BITS RED_CANONICAL
+#elif defined(RED_ADD) || defined(RED_MUL) || defined(RED_COUNT)
+#define RED_VALUE_BITS 64
+#else
+#define RED_VALUE_BITS RED_IN_BITS
+#endif
+
 /* Float results pass through the bits of binary32 or binary64. */
 #if RED_CANONICAL == 64 || (!RED_CANONICAL && RED_IN_BITS == 64)
 #define RED_WORD ulong

@@ -120,10 +120,10 @@ RED_KERNEL red_scan_node_tiles(ulong n, global ulong *nodes, ulong from_at, ulon
  * the operator's identity, which is not the one that changes nothing.
  */
 RED_KERNEL red_scan_tiles(global const uchar *in, ulong in_offset, ulong n, red_rules rules, global const ulong *nodes,
-                          ulong starts_at, ulong base, uint inclusive, uint begins, ulong beginning, global uchar *out,
-                          ulong out_offset) {
+                          ulong starts_at, ulong base, uint inclusive, uint begins, ulong beginning, red_last last,
+                          global uchar *out, ulong out_offset) {
   local RED_VALUE tile[RED_AT(RED_TILE)], heap[2 * RED_GROUP];
-  global RED_OUT_ELEMENT *y = (global RED_OUT_ELEMENT *)(out + out_offset);
+  out += out_offset;
   uint lane = get_local_id(0);
   ulong first = get_group_id(0) * (ulong)RED_TILE;
   RED_VALUE run[RED_RUN], p[RED_RUN + 1];
@@ -140,7 +140,7 @@ RED_KERNEL red_scan_tiles(global const uchar *in, ulong in_offset, ulong n, red_
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint r = 0; r < RED_RUN; r++) {
     uint i = r * RED_GROUP + lane;
-    if (first + i < n) y[first + i] = red_out(tile[RED_AT(i)], base + first + i + inclusive, rules);
+    if (first + i < n) red_write(out, first + i, tile[RED_AT(i)], base + first + i + inclusive, rules, last);
   }
-  if (begins && get_group_id(0) == 0 && lane == 0 && n > 0) y[0] = (RED_OUT_ELEMENT)beginning;
+  if (begins && get_group_id(0) == 0 && lane == 0 && n > 0) red_store_bits(out, last.out_bytes, beginning);
 }

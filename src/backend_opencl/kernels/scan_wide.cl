@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Scan on CPU devices, in the order of `scan-1`. A tile of 2^level elements is one work-item's, and falls into blocks of
- * 256 = 16 x 16. Three launches: each tile's total (a node of the adjacent-pairs tree), each tile's start P(first
+ * sixteen runs. Three launches: each tile's total (a node of the adjacent-pairs tree), each tile's start P(first
  * element), each tile's outputs. A prefix is its index's binary expansion, so that within a vector
  *   P(i) = ((start + node of i's bit 3) + node of bit 2) + ..
  * where a bit that is not set adds the identity.
  */
-#define RED_BLOCK 256
 #define RED_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 
-static RED_VALUE16 red_load16(global const RED_ELEMENT *x, ulong at, ulong n, red_rules rules) {
-  if (at + 16 <= n) return red_lift16(vload16(0, x + at), rules);
-  RED_VALUE values[16];
-  for (uint i = 0; i < 16; i++) values[i] = at + i < n ? red_lift(x[at + i], rules) : (RED_VALUE)RED_IDENTITY;
-  return vload16(0, values);
-}
-
-static RED_VALUE16 red_pairs(RED_VALUE16 a, RED_VALUE16 b) {
-  return red_op16((RED_VALUE16)(a.even, b.even), (RED_VALUE16)(a.odd, b.odd));
-}
+/*
+ * Pairing neighbours halves the work from level to level, upwards and downwards. A group is four vectors that become one
+ * vector of nodes; a block is a group, or sixteen vectors in two storeys where registers hold as many. Everything is
+ * spelled out, not looped over: a driver's compiler keeps arrays in memory.
+ */
+#if RED_VALUE_BITS == 64
+#define RED_BLOCK 64
+#else
+#define RED_BLOCK 256
+#endif
+#define RED_RUN (RED_BLOCK / 16) /* elements under each node of a block's last vector */
 
 static RED_VALUE red_tree16(RED_VALUE16 v) {
   RED_JOIN(RED_VALUE, 8) v8 = RED_OP(v.even, v.odd);
@@ -27,22 +27,90 @@ static RED_VALUE red_tree16(RED_VALUE16 v) {
   return RED_OP(v2.even, v2.odd);
 }
 
-/* node(4, .) of the sixteen runs of sixteen elements. */
-static RED_VALUE16 red_block_nodes(global const RED_ELEMENT *x, ulong at, ulong n, red_rules rules) {
-  if (at + RED_BLOCK > n) { /* the array's edge: small code rather than fast */
-    RED_VALUE node[16];
-    for (uint j = 0; j < 16; j++) node[j] = red_tree16(red_load16(x, at + 16 * j, n, rules));
-    return vload16(0, node);
+static RED_VALUE16 red_even(RED_VALUE16 a, RED_VALUE16 b) {
+  return (RED_VALUE16)(a.even, b.even);
+}
+
+static RED_VALUE16 red_odd(RED_VALUE16 a, RED_VALUE16 b) {
+  return (RED_VALUE16)(a.odd, b.odd);
+}
+
+static RED_VALUE16 red_zip_low(RED_VALUE16 a, RED_VALUE16 b) {
+  return (RED_VALUE16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7);
+}
+
+static RED_VALUE16 red_zip_high(RED_VALUE16 a, RED_VALUE16 b) {
+  return (RED_VALUE16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf);
+}
+
+/* v moved down by one place, `after` coming in. */
+static RED_VALUE16 red_next(RED_VALUE16 v, RED_VALUE after) {
+  return (RED_VALUE16)(v.s12345678, v.s9abc, v.sde, v.sf, after);
+}
+
+/* The nodes of a group's sixteen quadruples, and the left operands that the way down needs. */
+typedef struct red_group {
+  RED_VALUE16 left0, left1, upper, nodes;
+} red_group;
+
+static red_group red_up(RED_VALUE16 a, RED_VALUE16 b, RED_VALUE16 c, RED_VALUE16 d) {
+  red_group g;
+  g.left0 = red_even(a, b);
+  g.left1 = red_even(c, d);
+  RED_VALUE16 pairs0 = red_op16(g.left0, red_odd(a, b)), pairs1 = red_op16(g.left1, red_odd(c, d));
+  g.upper = red_even(pairs0, pairs1);
+  g.nodes = red_op16(g.upper, red_odd(pairs0, pairs1));
+  return g;
+}
+
+/* P at the even places of a group's two halves, from P at its quadruples. */
+static void red_down(const red_group *g, RED_VALUE16 p, RED_VALUE16 *even0, RED_VALUE16 *even1) {
+  RED_VALUE16 second = red_op16(p, g->upper);
+  *even0 = red_zip_low(p, second);
+  *even1 = red_zip_high(p, second);
+}
+
+static red_group red_read_group(global const RED_ELEMENT *x, red_rules rules) {
+  return red_up(red_lift16(vload16(0, x), rules), red_lift16(vload16(1, x), rules), red_lift16(vload16(2, x), rules),
+                red_lift16(vload16(3, x), rules));
+}
+
+typedef struct red_block {
+#if RED_BLOCK == 256
+  red_group part0, part1, part2, part3;
+#endif
+  red_group top;
+} red_block;
+
+static red_block red_read_block(global const RED_ELEMENT *x, red_rules rules) {
+  red_block b;
+#if RED_BLOCK == 256
+  b.part0 = red_read_group(x, rules);
+  b.part1 = red_read_group(x + 64, rules);
+  b.part2 = red_read_group(x + 128, rules);
+  b.part3 = red_read_group(x + 192, rules);
+  b.top = red_up(b.part0.nodes, b.part1.nodes, b.part2.nodes, b.part3.nodes);
+#else
+  b.top = red_read_group(x, rules);
+#endif
+  return b;
+}
+
+/* The nodes of a block at the array's edge: small code rather than fast. */
+static RED_VALUE16 red_edge_nodes(global const RED_ELEMENT *x, ulong at, ulong n, red_rules rules) {
+  RED_VALUE node[16];
+  for (uint j = 0; j < 16; j++) {
+    node[j] = (RED_VALUE)RED_IDENTITY;
+    RED_VALUE values[RED_RUN];
+    for (uint i = 0; i < RED_RUN; i++) {
+      ulong place = at + j * RED_RUN + i;
+      values[i] = place < n ? red_lift(x[place], rules) : (RED_VALUE)RED_IDENTITY;
+    }
+    for (uint count = RED_RUN / 2; count > 0; count /= 2)
+      for (uint i = 0; i < count; i++) values[i] = RED_OP(values[2 * i], values[2 * i + 1]);
+    node[j] = values[0];
   }
-  RED_VALUE16 v[16];
-#pragma unroll
-  for (uint j = 0; j < 16; j++) v[j] = red_lift16(vload16(j, x + at), rules);
-#pragma unroll
-  for (uint count = 8; count > 0; count /= 2) {
-#pragma unroll
-    for (uint j = 0; j < count; j++) v[j] = red_pairs(v[2 * j], v[2 * j + 1]);
-  }
-  return v[0];
+  return vload16(0, node);
 }
 
 /* P of sixteen neighbours, the first of which is `start`. */
@@ -93,7 +161,8 @@ RED_KERNEL red_scan_totals(global const uchar *in, ulong in_offset, ulong n, uin
   RED_VALUE waiting[32];
   uint height = 0, block = 0;
   for (ulong at = first; at < end; at += RED_BLOCK, block++) {
-    RED_VALUE node = red_tree16(red_block_nodes(x, at, n, rules));
+    RED_VALUE16 nodes = at + RED_BLOCK <= n ? red_read_block(x + at, rules).top.nodes : red_edge_nodes(x, at, n, rules);
+    RED_VALUE node = red_tree16(nodes);
     for (uint k = block; k & 1; k >>= 1) node = RED_OP(waiting[--height], node);
     waiting[height++] = node;
   }
@@ -130,27 +199,52 @@ RED_KERNEL red_scan_starts(ulong first, ulong tiles, ulong start, global ulong *
   }
 }
 
-static void red_store16(global RED_OUT_ELEMENT *y, ulong at, ulong n, RED_VALUE16 v, ulong count, red_rules rules) {
-  const ulong16 steps = (ulong16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  if (at + 16 <= n) {
-    vstore16(red_out16(v, count + steps, rules), 0, y + at);
-    return;
+/* The outputs of a group from P of its quadruples; `after` is P of its end, `count` what the first output covers. */
+static void red_write_group(global uchar *out, ulong at, const red_group *g, RED_VALUE16 p, RED_VALUE after, ulong count,
+                            uint inclusive, uint stream, red_rules rules, red_last last) {
+  RED_VALUE16 even0, even1;
+  red_down(g, p, &even0, &even1);
+  RED_VALUE16 odd0 = red_op16(even0, g->left0), odd1 = red_op16(even1, g->left1);
+  RED_VALUE16 a = even0, b = odd0, c = even1, d = odd1;
+  if (inclusive) { /* P(i + 1): what is odd comes first, then the next even one */
+    a = odd0;
+    b = red_next(even0, even1.s0);
+    c = odd1;
+    d = red_next(even1, after);
   }
-  RED_VALUE values[16];
-  vstore16(v, 0, values);
-  for (uint i = 0; at + i < n; i++) y[at + i] = red_out(values[i], count + i, rules);
+  red_write16(out, at, red_zip_low(a, b), count, stream, rules, last);
+  red_write16(out, at + 16, red_zip_high(a, b), count + 16, stream, rules, last);
+  red_write16(out, at + 32, red_zip_low(c, d), count + 32, stream, rules, last);
+  red_write16(out, at + 48, red_zip_high(c, d), count + 48, stream, rules, last);
 }
 
-/* Outputs of one block; `next` is P of the block's end. */
-static void red_block_outputs(global const RED_ELEMENT *x, global RED_OUT_ELEMENT *y, ulong at, ulong n,
-                              RED_VALUE16 starts, RED_VALUE next, ulong base, uint inclusive, red_rules rules) {
-  RED_VALUE start[17];
-  vstore16(starts, 0, start);
-  start[16] = next;
-  for (uint j = 0; j < 16 && at + 16 * j < n; j++) {
-    RED_VALUE16 p = red_prefixes16(start[j], red_load16(x, at + 16 * j, n, rules));
-    if (inclusive) p = (RED_VALUE16)(p.s12345678, p.s9abc, p.sde, p.sf, start[j + 1]);
-    red_store16(y, at + 16 * j, n, p, base + at + 16 * j + inclusive, rules);
+/* The outputs of a block; `next` is P of its end. */
+static void red_write_block(global uchar *out, ulong at, const red_block *b, RED_VALUE16 starts, RED_VALUE next,
+                            ulong count, uint inclusive, uint stream, red_rules rules, red_last last) {
+#if RED_BLOCK == 256
+  RED_VALUE16 even0, even1;
+  red_down(&b->top, starts, &even0, &even1);
+  RED_VALUE16 odd0 = red_op16(even0, b->top.left0), odd1 = red_op16(even1, b->top.left1);
+  RED_VALUE16 p1 = red_zip_high(even0, odd0), p2 = red_zip_low(even1, odd1), p3 = red_zip_high(even1, odd1);
+  red_write_group(out, at, &b->part0, red_zip_low(even0, odd0), p1.s0, count, inclusive, stream, rules, last);
+  red_write_group(out, at + 64, &b->part1, p1, p2.s0, count + 64, inclusive, stream, rules, last);
+  red_write_group(out, at + 128, &b->part2, p2, p3.s0, count + 128, inclusive, stream, rules, last);
+  red_write_group(out, at + 192, &b->part3, p3, next, count + 192, inclusive, stream, rules, last);
+#else
+  red_write_group(out, at, &b->top, starts, next, count, inclusive, stream, rules, last);
+#endif
+}
+
+/* The same at the array's edge, one output after the other. */
+static void red_write_edge(global const RED_ELEMENT *x, global uchar *out, ulong at, ulong n, RED_VALUE start, ulong base,
+                           uint inclusive, red_rules rules, red_last last) {
+  red_expansion e;
+  red_begin(&e, start);
+  for (ulong i = at; i < n; i++) {
+    RED_VALUE element = red_lift(x[i], rules);
+    if (!inclusive) red_write(out, i, e.before[e.height], base + i, rules, last);
+    red_advance(&e, element);
+    if (inclusive) red_write(out, i, e.before[e.height], base + i + 1, rules, last);
   }
 }
 
@@ -160,21 +254,25 @@ static void red_block_outputs(global const RED_ELEMENT *x, global RED_OUT_ELEMEN
  */
 RED_KERNEL red_scan_tiles(global const uchar *in, ulong in_offset, ulong n, uint level, ulong first_tile,
                            red_rules rules, global const ulong *nodes, ulong starts_at, ulong base, uint inclusive,
-                           uint begins, ulong beginning, global uchar *out, ulong out_offset) {
+                           uint begins, ulong beginning, red_last last, global uchar *out, ulong out_offset,
+                           uint large) {
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset);
-  global RED_OUT_ELEMENT *y = (global RED_OUT_ELEMENT *)(out + out_offset);
+  out += out_offset;
   ulong tile = first_tile + get_global_id(0);
   ulong first = tile << level, end = min(n, (tile + 1) << level);
   red_expansion e;
   red_begin(&e, red_get(nodes + starts_at, tile));
+  uint stream = large && (ulong)out % RED_OUT_VECTOR_BYTES == 0;
   RED_VALUE tile_end = red_get(nodes + starts_at, tile + 1);
-  for (ulong at = first; at < end; at += RED_BLOCK) {
-    RED_VALUE16 sixteens = red_block_nodes(x, at, n, rules);
-    RED_VALUE16 starts = red_prefixes16(e.before[e.height], sixteens);
-    red_advance(&e, red_tree16(sixteens));
+  ulong at = first;
+  for (; at + RED_BLOCK <= end; at += RED_BLOCK) {
+    red_block b = red_read_block(x + at, rules);
+    RED_VALUE16 starts = red_prefixes16(e.before[e.height], b.top.nodes);
+    red_advance(&e, red_tree16(b.top.nodes));
     /* The tile's end is rippled above the tile: what the starts say. */
     RED_VALUE next = at + RED_BLOCK == (tile + 1) << level ? tile_end : e.before[e.height];
-    red_block_outputs(x, y, at, n, starts, next, base, inclusive, rules);
+    red_write_block(out, at, &b, starts, next, base + at + inclusive, inclusive, stream, rules, last);
   }
-  if (begins && tile == 0 && n > 0) y[0] = (RED_OUT_ELEMENT)beginning;
+  if (at < end) red_write_edge(x, out, at, end, e.before[e.height], base, inclusive, rules, last);
+  if (begins && tile == 0 && n > 0) red_store_bits(out, last.out_bytes, beginning);
 }
