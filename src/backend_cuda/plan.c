@@ -10,8 +10,9 @@
 /* Up to 256 MB streaming loads gain 5-15 %, they leave dirty lines in the cache alone; beyond they lose 4 %. */
 #define STREAMING_BYTES ((uint64_t)256 << 20)
 
-/* Scans of up to 4 MB are quicker with one block for each tile than through the pipeline's ring. */
-#define SMALL_SCAN_BYTES ((uint64_t)4 << 20)
+/* Scans of up to 1 MB want the shortest code, up to 8 MB one block for each tile; beyond the pipeline's ring wins. */
+#define SMALL_SCAN_BYTES ((uint64_t)1 << 20)
+#define LARGE_SCAN_BYTES ((uint64_t)8 << 20)
 
 /* Two places keep the copy engine busy while a tile waits; six are what 200 KB hold. */
 #define LEAST_PLACES 2u
@@ -19,6 +20,8 @@
 
 #define REDUCE_THREADS 128u
 #define SCAN_THREADS   256u
+#define SMALL_THREADS  512u
+#define SMALL_TILE     8192u /* bytes */
 #define PIPE_THREADS   640u
 #define VECTOR_TILE    16384u /* bytes */
 #define GROUP_TILES    2048u
@@ -33,7 +36,7 @@ unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
 /* ---- Which kernels ------------------------------------------------------------------------------------------------------ */
 
 typedef struct choice {
-  red_cuda_kernel best, small, any, groups, finish;
+  red_cuda_kernel best, quick, small, large, any, groups, finish;
   uint64_t tile, any_tile; /* elements */
   unsigned alignment;
   unsigned slot_words, extrema_words;
@@ -47,7 +50,7 @@ static bool is_scan(const red_lowered *lowered) {
   return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
 }
 
-/* Canonical sums and products: 4096 elements a tile, two chunks of the law where one has fewer threads than a block. */
+/* Canonical sums and products: a tile is one chunk of the law, or two or four where one has fewer threads than a block. */
 static choice choose_canonical(const red_lowered *lowered) {
   bool wide = lowered->acc_bytes == 8;
   choice c = {.any = wide ? RED_CUDA_reduce_any_f64 : RED_CUDA_reduce_any_f32,
@@ -58,14 +61,17 @@ static choice choose_canonical(const red_lowered *lowered) {
   if (lowered->family != RED_FAMILY_ADD) return c;
   if (wide && lowered->in == RED_F64) {
     c.best = RED_CUDA_reduce_sum_f64;
+    c.quick = RED_CUDA_reduce_quick_f64;
     c.alignment = 8;
   } else if (!wide && lowered->in == RED_F32) {
     c.best = RED_CUDA_reduce_sum_f32;
+    c.quick = RED_CUDA_reduce_quick_f32;
     c.alignment = 4;
   } else if (!wide) {
     c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_sum_f16 : RED_CUDA_reduce_sum_bf16;
-    c.alignment = 4;
-    c.tile = 8192;
+    c.quick = lowered->in == RED_F16 ? RED_CUDA_reduce_quick_f16 : RED_CUDA_reduce_quick_bf16;
+    c.alignment = 8;
+    c.tile = 16384;
   }
   return c;
 }
@@ -122,16 +128,16 @@ static choice choose_stats(const red_lowered *lowered) {
 static const struct {
   red_dtype in, out;
   unsigned state_bytes;
-  red_cuda_kernel small, pipe;
+  red_cuda_kernel small, large, pipe;
 } hot_scans[] = {
-    {RED_F32, RED_F32, 4, RED_CUDA_scan_tile_f32, RED_CUDA_scan_pipe_f32},
-    {RED_F64, RED_F64, 8, RED_CUDA_scan_tile_f64, RED_CUDA_scan_pipe_f64},
-    {RED_F16, RED_F16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f16},
-    {RED_BF16, RED_BF16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_bf16},
-    {RED_I8, RED_I8, 4, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_i8},
-    {RED_I32, RED_I32, 4, RED_CUDA_scan_tile_i32, RED_CUDA_scan_pipe_i32},
-    {RED_I32, RED_I64, 8, RED_CUDA_scan_tile_i32_wide, RED_CUDA_scan_pipe_i32_wide},
-    {RED_I64, RED_I64, 8, RED_CUDA_scan_tile_i64, RED_CUDA_scan_pipe_i64},
+    {RED_F32, RED_F32, 4, RED_CUDA_scan_small_f32, RED_CUDA_scan_large_f32, RED_CUDA_scan_pipe_f32},
+    {RED_F64, RED_F64, 8, RED_CUDA_scan_small_f64, RED_CUDA_scan_large_f64, RED_CUDA_scan_pipe_f64},
+    {RED_F16, RED_F16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f16},
+    {RED_BF16, RED_BF16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_bf16},
+    {RED_I8, RED_I8, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_i8},
+    {RED_I32, RED_I32, 4, RED_CUDA_scan_small_i32, RED_CUDA_scan_large_i32, RED_CUDA_scan_pipe_i32},
+    {RED_I32, RED_I64, 8, RED_CUDA_scan_small_i32_wide, RED_CUDA_scan_large_i32_wide, RED_CUDA_scan_pipe_i32_wide},
+    {RED_I64, RED_I64, 8, RED_CUDA_scan_small_i64, RED_CUDA_scan_large_i64, RED_CUDA_scan_pipe_i64},
 };
 
 static red_dtype as_signed(red_dtype dtype) {
@@ -161,7 +167,8 @@ static choice choose_scan(const red_cuda_device *device, const red_lowered *lowe
   for (size_t row = 0; row < sizeof hot_scans / sizeof hot_scans[0]; row++) {
     if (!is_hot(lowered, row)) continue;
     c.small = hot_scans[row].small;
-    c.tile = VECTOR_TILE / lowered->in_bytes;
+    c.large = hot_scans[row].large;
+    c.tile = SMALL_TILE / lowered->in_bytes;
     if (red_cuda_pipe_shared(device) > 0) c.best = hot_scans[row].pipe;
   }
   return c;
@@ -300,7 +307,9 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   bool scan = is_scan(lowered);
   red_status status = red_cuda_get_kernel(device, c.any, &plan->any.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.best, &plan->best.function);
+  if (status == RED_OK) status = red_cuda_get_kernel(device, c.quick, &plan->quick);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.small, &plan->small.function);
+  if (status == RED_OK) status = red_cuda_get_kernel(device, c.large, &plan->large.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.groups, &plan->groups);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.finish, &plan->finish);
   if (status != RED_OK) return status;
@@ -308,6 +317,9 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   plan->any.tile = c.any_tile;
   plan->best.tile = plan->small.tile = c.tile;
   if (scan) {
+    plan->small.threads = SMALL_THREADS;
+    plan->large.threads = SCAN_THREADS;
+    plan->large.tile = VECTOR_TILE / lowered->in_bytes;
     plan->best.threads = PIPE_THREADS;
     plan->best.tile = RED_CUDA_PIPE_TILE / lowered->in_bytes;
     plan->best.shared = red_cuda_pipe_shared(device);
@@ -323,9 +335,11 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
   if (status == RED_OK) status = red_cuda_choose_combine(device, lowered, &plan->combine);
   if (status != RED_OK) return status;
   plan->element = element_of(lowered);
+  plan->as_it_is = lowered->canonical && lowered->out == lowered->acc && !lowered->has_init;
   plan->by_vectors = lowered->kind == RED_REDUCE && !lowered->canonical;
   plan->streaming_bytes = STREAMING_BYTES;
   plan->small_elements = SMALL_SCAN_BYTES / lowered->in_bytes;
+  plan->large_elements = LARGE_SCAN_BYTES / lowered->in_bytes;
   plan->in_order = is_scan(lowered) && plan->combine == RED_CUDA_TWO;
   set_pad(plan, lowered);
   return RED_OK;

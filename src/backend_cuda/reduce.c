@@ -22,6 +22,7 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
       .out = (void *)(uintptr_t)job->out,
       .n = job->n,
       .combine = (uint32_t)plan->combine,
+      .as_it_is = plan->as_it_is,
       .streaming = job->n * plan->element.in_bytes <= plan->streaming_bytes,
       .pad_is_first = plan->pad_is_first,
       .pad = plan->pad,
@@ -74,7 +75,9 @@ static red_status launch_tiles(const red_cuda_job *job, const red_cuda_shape *sh
                                                          stream, arguments),
                           "cuLaunchCooperativeKernel");
   }
-  red_status status = red_cuda_launch(shape->function, args->tiles, shape, stream, arguments);
+  bool quick = shape == &job->plan->best && job->plan->quick != NULL && args->combine == RED_CUDA_POLL && !args->ordered;
+  const red_cuda_function *function = quick ? job->plan->quick : shape->function;
+  red_status status = red_cuda_launch(function, args->tiles, shape, stream, arguments);
   if (status != RED_OK || args->tiles == 1) return status;
   uint64_t groups = (args->tiles + 2047) / 2048;
   if (args->combine == RED_CUDA_TWO) return red_cuda_launch(job->plan->groups, groups, shape, stream, arguments);

@@ -146,12 +146,15 @@ typedef struct red_cuda_shape {
 typedef struct red_cuda_plan {
   red_cuda_element element;
   red_cuda_shape best;  /* where in and out are aligned to `alignment` bytes */
-  red_cuda_shape small; /* likewise, up to `small_elements`; scans */
+  red_cuda_shape small; /* scans: likewise, up to `small_elements`, */
+  red_cuda_shape large; /* and up to `large_elements` */
   red_cuda_shape any;   /* everywhere */
   unsigned alignment;
-  uint64_t small_elements;
+  uint64_t small_elements, large_elements;
+  const red_cuda_function *quick;  /* `best` without what polling alone does not need */
   const red_cuda_function *groups; /* the second of two launches; scans: the nodes of a level */
   const red_cuda_function *finish; /* statistics in device memory */
+  bool as_it_is;                   /* outputs are accumulators */
   bool by_vectors;                 /* tiles count from a 16-byte boundary */
   red_cuda_combine combine;
   uint64_t streaming_bytes;           /* up to here loads leave the caches alone */

@@ -15,9 +15,11 @@ static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
 static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
   if (!is_aligned(job, 16)) return &plan->any;
-  bool small = job->n <= plan->small_elements || plan->best.function == NULL || plan->in_order;
-  if (!small) return &plan->best;
-  return plan->small.function != NULL ? &plan->small : &plan->any;
+  bool piped = plan->best.function != NULL && !plan->in_order;
+  if (plan->small.function != NULL && job->n <= plan->small_elements) return &plan->small;
+  if (piped && job->n > plan->large_elements) return &plan->best;
+  if (plan->large.function != NULL) return &plan->large;
+  return piped && job->n > plan->small_elements ? &plan->best : &plan->any;
 }
 
 static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *shape) {
@@ -33,7 +35,7 @@ static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *sh
       .phase = RED_CUDA_SCAN_ONCE,
       .in_aligned = job->in % (in_vector < 16 ? in_vector : 16) == 0,
       .out_aligned = job->out % (out_vector < 16 ? out_vector : 16) == 0,
-      .slots_in_block = shape->shared / RED_CUDA_PIPE_TILE,
+      .places = shape->shared / RED_CUDA_PIPE_TILE,
       .has_first = job->first_known,
       .first = job->first,
       .element = *e,

@@ -171,8 +171,9 @@ START_TEST(boundaries) {
   random_state random = random_start(106);
   static const uint64_t lengths[] = {4096, 8192, 16384, 31 * 4096, 32 * 4096, 33 * 4096, 1024 * 4096, 1056 * 4096,
                                      2048 * 4096, 32 * 8192, 1023 * 8192, 1024 * 8192, 1025 * 8192};
-  float *in = malloc((2048 * 4096 + 8) * sizeof *in);
-  random_numbers(&random, RED_F32, in, 2048 * 4096 + 8);
+  const uint64_t most = 1026 * 8192;
+  float *in = malloc(most * sizeof *in);
+  random_numbers(&random, RED_F32, in, most);
   device_run run = {.context = context};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (int beside = -1; beside <= 1; beside++)

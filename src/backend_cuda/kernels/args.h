@@ -55,23 +55,26 @@ typedef struct red_cuda_element {
 /* Slots of published results: level 0 one for each tile, above one for each group of the level below. */
 #define RED_CUDA_LEVELS 4
 
+/* What every block looks at comes first: the fewer lines of parameters, the sooner it loads. */
 typedef struct red_cuda_reduce {
   const void *in;
+  uint64_t n;
+  uint64_t tiles;
   void *out;               /* the finished result in device memory, or NULL: */
   red_cuda_answer *answer; /* the raw one in host memory */
   red_cuda_head *head;
   uint64_t *slots[RED_CUDA_LEVELS];
-  uint64_t *extrema[RED_CUDA_LEVELS]; /* statistics */
-  uint32_t *counters;                 /* arrivals of each group, level after level */
-  uint64_t n;
-  uint64_t tiles;
   uint32_t answer_flag;
-  uint32_t combine;   /* red_cuda_combine */
-  uint32_t ordered;   /* tile indices come from a ticket */
-  uint32_t streaming; /* loads leave the caches alone */
+  uint32_t streaming;     /* loads leave the caches alone */
+  uint32_t as_it_is;      /* the output is the accumulator: no init, no conversion */
+  uint32_t combine;       /* red_cuda_combine */
+  uint32_t ordered;       /* tile indices come from a ticket */
   uint32_t head_elements; /* elements between the 16-byte boundary before `in` and `in` */
   uint32_t pad_is_first;  /* pad with in[0], else with `pad` */
-  uint64_t pad;           /* bits of an element */
+  uint32_t unused;
+  uint64_t pad; /* bits of an element */
+  uint64_t *extrema[RED_CUDA_LEVELS]; /* statistics */
+  uint32_t *counters;                 /* arrivals of each group, level after level */
   red_cuda_element element;
 } red_cuda_reduce;
 
@@ -86,21 +89,20 @@ typedef enum red_cuda_scan_phase {
 typedef struct red_cuda_scan {
   const void *in;
   void *out;
-  red_cuda_answer *total; /* the ordered total without init, or NULL */
-  red_cuda_head *head;
-  uint64_t *slots[RED_CUDA_SCAN_LEVELS]; /* level k: nodes of 32^k tiles */
-  uint64_t *prefixes;                    /* three launches: P at the start of each tile, and at the end */
   uint64_t n;
   uint64_t tiles;
-  uint32_t levels; /* digits of tiles - 1 to the base 32, at least one */
-  uint32_t total_flag;
+  red_cuda_head *head;
+  red_cuda_answer *total; /* the ordered total without init, or NULL */
+  uint32_t levels;        /* digits of tiles - 1 to the base 32, at least one */
   uint32_t inclusive;
   uint32_t ordered;
   uint32_t phase;
-  uint32_t in_aligned, out_aligned; /* vector loads and stores are possible */
-  uint32_t slots_in_block;          /* pipeline: tiles that a block holds at a time */
-  uint64_t first;                   /* exclusive[0] in bits of the output, if has_first */
+  uint64_t *slots[RED_CUDA_SCAN_LEVELS]; /* level k: nodes of 32^k tiles */
+  uint64_t first;                        /* exclusive[0] in bits of the output, if has_first */
   uint32_t has_first;
+  uint32_t total_flag;
+  uint32_t in_aligned, out_aligned; /* vector loads and stores are possible */
+  uint32_t places;                  /* pipeline: tiles that a block holds at a time */
   uint32_t unused;
   red_cuda_element element;
 } red_cuda_scan;

@@ -54,8 +54,6 @@ __device__ inline void bulk_load(void *to, const void *from, unsigned bytes, Bar
                : "memory");
 }
 
-__device__ inline void prefetch_l2(const void *at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
-
 #endif
 
 } // namespace red

@@ -41,19 +41,15 @@ template <bool Zeros> __device__ inline uint32_t float_keys(const KeyRule<2> &ru
   return (key & ~nan) | (rule.nan & nan);
 }
 
-template <bool Zeros> __device__ inline int32_t float_key(const KeyRule<4> &rule, uint32_t x) {
-  uint32_t magnitude = x & 0x7fffffffu;
-  if (Zeros && magnitude == 0) x = 0;
-  uint32_t key = x ^ (static_cast<uint32_t>(static_cast<int32_t>(x) >> 31) & 0x7fffffffu) ^ rule.flip;
-  return static_cast<int32_t>(magnitude > rule.inf ? rule.nan : key);
-}
-
 template <bool Zeros> __device__ inline int64_t float_key(const KeyRule<8> &rule, uint64_t x) {
   uint64_t magnitude = x & 0x7fffffffffffffffull;
   if (Zeros && magnitude == 0) x = 0;
   uint64_t key = x ^ (static_cast<uint64_t>(static_cast<int64_t>(x) >> 63) & 0x7fffffffffffffffull) ^ rule.flip;
   return magnitude > rule.inf ? rule.nan : static_cast<int64_t>(key);
 }
+
+/* Whether one of them is a NaN. */
+__device__ inline bool are_unordered(float a, float b) { return !(a <= b || a > b); }
 
 /* ---- The least key of vectors -------------------------------------------------------------------------------------- */
 
@@ -73,7 +69,7 @@ template <bool Float, bool Zeros> struct LeastKey<1, Float, Zeros> {
     take(rule, x.z);
     take(rule, x.w);
   }
-  __device__ int32_t key() const {
+  __device__ int32_t key(const KeyRule<1> &) const {
     uint32_t both = __vmins2(odd, even);
     return min(static_cast<int32_t>(both) >> 24, static_cast<int32_t>(both << 16) >> 24);
   }
@@ -91,24 +87,53 @@ template <bool Float, bool Zeros> struct LeastKey<2, Float, Zeros> {
     take(rule, x.z);
     take(rule, x.w);
   }
-  __device__ int32_t key() const {
+  __device__ int32_t key(const KeyRule<2> &) const {
     return min(static_cast<int32_t>(both) >> 16, static_cast<int32_t>(both << 16) >> 16);
   }
 };
 
-template <bool Float, bool Zeros> struct LeastKey<4, Float, Zeros> {
+template <bool Zeros> struct LeastKey<4, false, Zeros> {
   int32_t least;
   __device__ LeastKey() : least(INT32_MAX) {}
-  __device__ void take(const KeyRule<4> &rule, uint32_t x) {
-    least = min(least, Float ? float_key<Zeros>(rule, x) : static_cast<int32_t>(x ^ rule.flip));
-  }
+  __device__ void take(const KeyRule<4> &rule, uint32_t x) { least = min(least, static_cast<int32_t>(x ^ rule.flip)); }
   __device__ void take(const KeyRule<4> &rule, const uint4 &x) {
     take(rule, x.x);
     take(rule, x.y);
     take(rule, x.z);
     take(rule, x.w);
   }
-  __device__ int32_t key() const { return least; }
+  __device__ int32_t key(const KeyRule<4> &) const { return least; }
+};
+
+/*
+ * f32 has minima in hardware, with -0 below +0 and NaNs passed over; greatest values are least negated ones. A NaN that
+ * wins is looked for apart, two elements at a time. The key is made once for many elements.
+ */
+template <bool Zeros> struct LeastKey<4, true, Zeros> {
+  float least;
+  bool nan;
+  __device__ LeastKey() : least(__uint_as_float(0x7fffffffu)), nan(false) {}
+  __device__ static float number(const KeyRule<4> &rule, uint32_t x) {
+    return __uint_as_float(x ^ (rule.flip & 0x80000000u));
+  }
+  __device__ void take(const KeyRule<4> &rule, uint32_t x) {
+    float value = number(rule, x);
+    least = fminf(least, value);
+    nan = nan || value != value;
+  }
+  __device__ void take(const KeyRule<4> &rule, const uint4 &x) {
+    float a = number(rule, x.x), b = number(rule, x.y), c = number(rule, x.z), d = number(rule, x.w);
+    least = fminf(least, fminf(fminf(a, b), fminf(c, d)));
+    nan = nan || are_unordered(a, b) || are_unordered(c, d);
+  }
+  __device__ int32_t key(const KeyRule<4> &rule) const {
+    constexpr int32_t winning = INT32_MIN;
+    uint32_t bits = __float_as_uint(least);
+    if (Zeros && least == 0) bits = rule.flip & 0x80000000u; /* what +0 is when it is negated, or not */
+    int32_t key = static_cast<int32_t>(bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) & 0x7fffffffu));
+    bool none = least != least; /* nothing but NaNs */
+    return none || (nan && static_cast<int32_t>(rule.nan) == winning) ? static_cast<int32_t>(rule.nan) : key;
+  }
 };
 
 template <bool Float, bool Zeros> struct LeastKey<8, Float, Zeros> {
@@ -123,7 +148,7 @@ template <bool Float, bool Zeros> struct LeastKey<8, Float, Zeros> {
     take(rule, x.x, x.y);
     take(rule, x.z, x.w);
   }
-  __device__ int64_t key() const { return least; }
+  __device__ int64_t key(const KeyRule<8> &) const { return least; }
 };
 
 /* The first element of a vector whose key is `key`; there is one. */
@@ -138,7 +163,7 @@ __device__ inline unsigned find_key(const KeyRule<Bytes> &rule, const uint4 &x, 
       one.take(rule, word[2 * i], word[2 * i + 1]);
     else /* the same element in all places */
       one.take(rule, replicate<Bytes>(word[i * Bytes / 4] >> (i * Bytes * 8 % 32)));
-    if (one.key() == key) found = i;
+    if (one.key(rule) == key) found = i;
   }
   return found;
 }

@@ -9,7 +9,7 @@ namespace red {
 
 constexpr unsigned rows = 32;
 
-/* A tile is what a block of 128 threads takes: one chunk or two, `Lanes` adjacent lanes in each thread. */
+/* A tile is what a block of 128 threads takes: one chunk, two or four, `Lanes` adjacent lanes in each thread. */
 template <class T, unsigned Lanes> struct Shape {
   static constexpr unsigned lanes = 512 / sizeof(T); /* of a row */
   static constexpr unsigned chunk = lanes * rows;
@@ -18,32 +18,52 @@ template <class T, unsigned Lanes> struct Shape {
   static constexpr unsigned long long tile = chunks * chunk;
 };
 
+/* How many elements the chunk at `first` has. */
+__device__ inline unsigned left_in_chunk(uint64_t n, uint64_t first, unsigned chunk) {
+  if (first >= n) return 0;
+  return n - first < chunk ? static_cast<unsigned>(n - first) : chunk;
+}
+
 template <class T> struct FoldScratch {
-  T lane[2][block_threads];
+  T lane[block_threads];
 };
 
-/* `fold` of the law: lanes l and l + h for h = L/2 .. 1; then the node of the tile's chunks. In thread 0. */
-template <class T, unsigned Lanes, class Merge>
-__device__ inline T fold_lanes(T (&a)[Lanes], Merge merge, FoldScratch<T> &scratch) {
-  using S = Shape<T, Lanes>;
-#pragma unroll
-  for (unsigned v = 0; v < Lanes; v++) scratch.lane[v][threadIdx.x] = a[v];
-  __syncthreads();
-  if (threadIdx.x >= 32) return a[0];
+/* `fold` of the law: lanes l and l + h for h = L/2 .. 1; then the node of the tile's chunks. In warp 0. */
+
+/* One lane in each thread: a chunk has two warps or four. */
+template <class T, class Merge> __device__ inline T fold_stored(Merge merge, const FoldScratch<T> &scratch) {
+  using S = Shape<T, 1>;
   T node[S::chunks];
 #pragma unroll
   for (unsigned c = 0; c < S::chunks; c++) {
-    T x[Lanes];
+    const T *lane = scratch.lane + c * S::threads + threadIdx.x;
+    node[c] = S::threads == 128 ? merge(merge(lane[0], lane[64]), merge(lane[32], lane[96])) : merge(lane[0], lane[32]);
 #pragma unroll
-    for (unsigned v = 0; v < Lanes; v++) {
-      const T *lane = scratch.lane[v] + c * S::threads + threadIdx.x;
-      x[v] = S::threads == 128 ? merge(merge(lane[0], lane[64]), merge(lane[32], lane[96])) : merge(lane[0], lane[32]);
-#pragma unroll
-      for (unsigned h = 16; h > 0; h /= 2) x[v] = merge(x[v], warp_xor(x[v], h));
-    }
-    node[c] = Lanes == 2 ? merge(x[0], x[Lanes - 1]) : x[0];
+    for (unsigned h = 16; h > 0; h /= 2) node[c] = merge(node[c], warp_xor(node[c], h));
   }
   return S::chunks == 2 ? merge(node[0], node[S::chunks - 1]) : node[0];
+}
+
+template <class T, class Merge> __device__ inline T fold_lanes(T (&a)[1], Merge merge, FoldScratch<T> &scratch) {
+  scratch.lane[threadIdx.x] = a[0];
+  __syncthreads();
+  return threadIdx.x < 32 ? fold_stored(merge, scratch) : a[0];
+}
+
+/* Four lanes in each thread: a chunk is a warp. Threads exchange lanes, so that each is left with one. */
+template <class Merge> __device__ inline float fold_lanes(float (&a)[4], Merge merge, FoldScratch<float> &scratch) {
+  unsigned thread = threadIdx.x % 32;
+  bool upper = thread & 16, second = thread & 8;
+  float low = merge(upper ? a[2] : a[0], warp_xor(upper ? a[0] : a[2], 16));
+  float high = merge(upper ? a[3] : a[1], warp_xor(upper ? a[1] : a[3], 16));
+  float one = merge(second ? high : low, warp_xor(second ? low : high, 8));
+#pragma unroll
+  for (unsigned h = 4; h > 0; h /= 2) one = merge(one, warp_xor(one, h));
+  one = merge(one, warp_xor(one, 16)); /* lanes 0 and 2, 1 and 3 of the last four */
+  one = merge(one, warp_xor(one, 8));
+  if (thread == 0) scratch.lane[threadIdx.x / 32] = one;
+  __syncthreads();
+  return merge(merge(scratch.lane[0], scratch.lane[1]), merge(scratch.lane[2], scratch.lane[3]));
 }
 
 } // namespace red

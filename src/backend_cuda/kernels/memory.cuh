@@ -66,32 +66,47 @@ template <class T> __device__ inline void publish(uint64_t *slots, uint64_t inde
     store_relaxed(slot + Payload<T>::words - 1, flagged(word[Payload<T>::words - 1], epoch));
 }
 
-/* True, and the value, if all words are there. */
-template <class T> __device__ inline bool peek(const uint64_t *slots, uint64_t index, uint32_t epoch, T &value) {
-  constexpr int words = Payload<T>::words;
-  uint64_t word[words + 1];
-  const uint64_t *slot = slots + index * Payload<T>::stride;
-  if (words == 1) load_relaxed(slot, word[0]);
-#pragma unroll
-  for (int i = 0; i + 1 < words; i += 2) load_relaxed_pair(slot + i, word[i], word[i + 1]);
-  if (words > 1 && words % 2 == 1) load_relaxed(slot + words - 1, word[words - 1]);
-  uint32_t payload[words];
-  bool valid = true;
-#pragma unroll
-  for (int i = 0; i < words; i++) {
-    valid = valid && is_valid(word[i], epoch);
-    payload[i] = static_cast<uint32_t>(word[i]);
-  }
-  __builtin_memcpy(&value, payload, sizeof(T));
-  return valid;
+/*
+ * Ask for a slot's sector long before it is published: a word written into a sector that is not in the L2 cache makes
+ * its first reader wait for the memory, behind all the loads of input.
+ */
+template <class T> __device__ inline void prefetch_slot(const uint64_t *slots, uint64_t index) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(slots + index * Payload<T>::stride));
 }
+template <class T> struct Sector {
+  static constexpr unsigned slots = Payload<T>::stride < 4 ? 4 / Payload<T>::stride : 1; /* of 32 bytes */
+};
 
-template <class T> __device__ inline T wait_for(const uint64_t *slots, uint64_t index, uint32_t epoch) {
-  T value;
-  while (!peek(slots, index, epoch, value)) {
+/*
+ * A slot as it was read. Reading and looking are two steps: whoever needs several slots reads them all first, without a
+ * branch in between, or each would be waited for before the next is asked for.
+ */
+template <class T> struct Slot {
+  static constexpr int words = Payload<T>::words;
+  uint64_t word[words];
+
+  __device__ void read(const uint64_t *slots, uint64_t index) {
+    const uint64_t *slot = slots + index * Payload<T>::stride;
+    if (words == 1) load_relaxed(slot, word[0]);
+#pragma unroll
+    for (int i = 0; i + 1 < words; i += 2) load_relaxed_pair(slot + i, word[i], word[i + 1]);
+    if (words > 1 && words % 2 == 1) load_relaxed(slot + words - 1, word[words - 1]);
   }
-  return value;
-}
+  __device__ bool valid(uint32_t epoch) const {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < words; i++) all = all && is_valid(word[i], epoch);
+    return all;
+  }
+  __device__ T value() const {
+    uint32_t payload[words];
+#pragma unroll
+    for (int i = 0; i < words; i++) payload[i] = static_cast<uint32_t>(word[i]);
+    T value;
+    __builtin_memcpy(&value, payload, sizeof(T));
+    return value;
+  }
+};
 
 } // namespace red
 

@@ -142,40 +142,50 @@ template <class T> struct GroupRows {
   static constexpr int rows = 16 / pair;
 };
 
-template <class T>
-__device__ inline bool peek_row(const uint64_t *slots, unsigned index, unsigned count, uint32_t epoch, T identity,
-                                T (&pair)[GroupRows<T>::pair]) {
-  if (GroupRows<T>::pair == 1) return peek(slots, index, epoch, pair[0]);
-  uint64_t word[2];
-  load_relaxed_pair(slots + index, word[0], word[1]);
-#pragma unroll
-  for (int i = 0; i < GroupRows<T>::pair; i++) {
-    uint32_t payload = static_cast<uint32_t>(word[i]);
-    __builtin_memcpy(&pair[i], &payload, sizeof payload);
+template <class T> struct SlotPair {
+  uint64_t word[2]; /* two slots of one word, or one of two */
+
+  __device__ void read(const uint64_t *slots, unsigned index) {
+    load_relaxed_pair(slots + index * Payload<T>::stride, word[0], word[1]);
   }
-  bool both = index + 1 < count;
-  if (!both) pair[GroupRows<T>::pair - 1] = identity;
-  return is_valid(word[0], epoch) && (!both || is_valid(word[1], epoch));
-}
+  /* The second of two slots may lie beyond the last one. */
+  __device__ bool valid(unsigned index, unsigned count, uint32_t epoch) const {
+    bool second = GroupRows<T>::pair == 1 || index + 1 < count;
+    return is_valid(word[0], epoch) && (!second || is_valid(word[1], epoch));
+  }
+  template <class Merge> __device__ T value(unsigned index, unsigned count, T identity, Merge merge) const {
+    uint32_t payload[2] = {static_cast<uint32_t>(word[0]), static_cast<uint32_t>(word[1])};
+    T value[GroupRows<T>::pair];
+    __builtin_memcpy(value, payload, sizeof payload);
+    if (index >= count) return identity;
+    if (GroupRows<T>::pair == 1 || index + 1 >= count) return value[0];
+    return merge(value[0], value[GroupRows<T>::pair - 1]);
+  }
+};
 
 template <class T, class Merge>
 __device__ inline T fold_tree(const uint64_t *slots, unsigned count, uint32_t epoch, T identity, Merge merge,
                               CombineScratch &scratch) {
-  constexpr int rows = GroupRows<T>::rows, pair = GroupRows<T>::pair;
-  T value[rows];
+  constexpr int rows = GroupRows<T>::rows;
+  constexpr unsigned pair = GroupRows<T>::pair;
+  SlotPair<T> slot[rows];
   bool waiting;
   do {
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      unsigned index = (r * block_threads + threadIdx.x) * pair;
+      if (r * block_threads * pair < count) slot[r].read(slots, index < count ? index : 0);
+    }
     waiting = false;
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       unsigned index = (r * block_threads + threadIdx.x) * pair;
-      T got[pair];
-#pragma unroll
-      for (int i = 0; i < pair; i++) got[i] = identity;
-      if (index < count) waiting |= !peek_row(slots, index, count, epoch, identity, got);
-      value[r] = pair == 2 ? merge(got[0], got[pair - 1]) : got[0];
+      waiting |= index < count && !slot[r].valid(index, count, epoch);
     }
   } while (waiting);
+  T value[rows];
+#pragma unroll
+  for (int r = 0; r < rows; r++) value[r] = slot[r].value((r * block_threads + threadIdx.x) * pair, count, identity, merge);
   T mine = transpose_fold(value, merge);
   unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   T *part = reinterpret_cast<T *>(scratch.word);
@@ -195,19 +205,22 @@ __device__ inline T fold_any(const uint64_t *slots, unsigned count, uint32_t epo
   constexpr int batch = Payload<T>::words <= 4 ? 4 : 2; /* slots in flight in each thread */
   T state = identity;
   for (unsigned base = 0; base < count; base += batch * block_threads) {
-    T got[batch];
+    Slot<T> slot[batch];
     bool waiting;
     do {
-      waiting = false;
 #pragma unroll
       for (int i = 0; i < batch; i++) {
         unsigned index = base + i * block_threads + threadIdx.x;
-        got[i] = identity;
-        if (index < count) waiting |= !peek(slots, index, epoch, got[i]);
+        slot[i].read(slots, index < count ? index : base);
       }
+      waiting = false;
+#pragma unroll
+      for (int i = 0; i < batch; i++)
+        waiting |= base + i * block_threads + threadIdx.x < count && !slot[i].valid(epoch);
     } while (waiting);
 #pragma unroll
-    for (int i = 0; i < batch; i++) state = merge(state, got[i]);
+    for (int i = 0; i < batch; i++)
+      if (base + i * block_threads + threadIdx.x < count) state = merge(state, slot[i].value());
   }
   state = pair_fold(state, merge);
   static_assert(sizeof(T) * block_warps <= sizeof(scratch.word), "the scratch is too small");
@@ -291,9 +304,15 @@ __device__ inline uint32_t read_epoch(const red_cuda_reduce &args) {
   return threadIdx.x == 0 ? load_relaxed(&args.head->epoch) : 0;
 }
 
+template <class Policy> __device__ inline void prefetch_own(const red_cuda_reduce &args, uint64_t index) {
+  if (threadIdx.x == 0) prefetch_slot<typename Policy::Slots>(args.slots[0], index);
+}
+
+/* The block that has the whole; some policies have a last question to the input, which all threads answer. */
 template <class Policy>
 __device__ inline void finish_all(const red_cuda_reduce &args, const Policy &policy, typename Policy::State state,
                                   uint32_t epoch) {
+  if constexpr (Policy::asks_input) policy.ask_input(args, state);
   if (threadIdx.x != 0) return;
   if (args.tiles > 1) store_relaxed(&args.head->epoch, epoch);
   policy.finish(args, state);
@@ -332,6 +351,7 @@ __device__ inline void reduce_tiles(const red_cuda_reduce &args, const Policy &p
   uint32_t before = whole ? 0 : read_epoch(args); /* not waited for until it is needed */
   uint64_t index, next = begin(args, scratch);
   typename Policy::State state;
+  if (!whole) prefetch_own<Policy>(args, next);
   for (;;) {
     index = next;
     state = tile(index);
@@ -350,6 +370,36 @@ __device__ inline void reduce_tiles(const red_cuda_reduce &args, const Policy &p
     uint64_t group, step, groups = groups_of(args.tiles);
     if (!closes_groups(args, index, before + 1, group, step, scratch)) return;
     for (; group < groups; group += step) whole = close_groups(args, policy, group, args.tiles, state, scratch);
+  }
+  if (whole) finish_all(args, policy, state, before + 1);
+}
+
+/*
+ * The same for the default way alone, polling without tickets, in as little code as can be: arrays so small that
+ * instruction fetches are a good part of their time.
+ */
+template <class Policy, class Tile>
+__device__ inline void reduce_quickly(const red_cuda_reduce &args, const Policy &policy, Tile tile,
+                                      CombineScratch &scratch) {
+  using State = typename Policy::State;
+  constexpr unsigned few = 32 * GroupRows<State>::pair;
+  unsigned index = blockIdx.x, tiles = gridDim.x;
+  bool whole = tiles == 1;
+  uint32_t before = whole ? 0 : read_epoch(args);
+  if (!whole) prefetch_own<Policy>(args, index);
+  State state = tile(index);
+  if (!whole) {
+    if (threadIdx.x == 0) policy.publish(args, 0, index, state, before + 1);
+    if (index + 1 != tiles && (index + 1) % group_tiles != 0) return;
+    if (tiles <= few) { /* one warp can poll for them all */
+      if (threadIdx.x >= 32) return;
+      state = policy.fold_few(args, tiles, __shfl_sync(0xffffffffu, before, 0) + 1);
+      whole = true;
+    } else {
+      if (threadIdx.x == 0) scratch.epoch = before + 1;
+      __syncthreads();
+      whole = close_groups(args, policy, index / group_tiles, tiles, state, scratch);
+    }
   }
   if (whole) finish_all(args, policy, state, before + 1);
 }
@@ -378,6 +428,8 @@ __device__ inline void raise_flag(const red_cuda_reduce &args) {
 /* Canonical sums and products. */
 template <class T, class Merge> struct FloatPolicy {
   using State = T;
+  using Slots = T;
+  static constexpr bool asks_input = false;
   Merge merge;
   __device__ explicit FloatPolicy(const red_cuda_element &e) : merge(e) {}
   __device__ T identity() const { return static_cast<T>(merge.identity()); }
@@ -389,6 +441,15 @@ template <class T, class Merge> struct FloatPolicy {
     const uint64_t *slots = args.slots[level] + first * Payload<T>::stride;
     return fold_tree(slots, count, scratch.epoch, identity(), merge, scratch);
   }
+  /* At most one or two slots for each lane of a warp. */
+  __device__ T fold_few(const red_cuda_reduce &args, unsigned count, uint32_t epoch) const {
+    unsigned index = threadIdx.x * GroupRows<T>::pair;
+    SlotPair<T> slot;
+    do slot.read(args.slots[0], index < count ? index : 0);
+    while (index < count && !slot.valid(index, count, epoch));
+    __syncwarp();
+    return pair_fold(slot.value(index, count, identity(), merge), merge);
+  }
   __device__ void merge_atomically(const red_cuda_reduce &, T) const {}
   __device__ void take_atomically(const red_cuda_reduce &, T &) const {}
   __device__ void finish(const red_cuda_reduce &args, T state) const {
@@ -397,12 +458,22 @@ template <class T, class Merge> struct FloatPolicy {
       raise_flag(args);
       return;
     }
-    const red_cuda_element &e = args.element;
-    if (e.has_init) state = merge(from_bits(e.init, state), state);
-    store_bits(args.out, float_bits(e.out, state), e.out_bytes);
+    if (args.as_it_is)
+      store_canonical(args.out, state);
+    else
+      convert(args, state);
   }
 
 private:
+  /* Out of the way: few results need it, and code that is not fetched costs nothing. */
+  __device__ __noinline__ static void convert(const red_cuda_reduce &args, T state) {
+    const red_cuda_element &e = args.element;
+    Merge merge(e);
+    if (e.has_init) state = merge(from_bits(e.init, state), state);
+    store_bits(args.out, float_bits(e.out, state), e.out_bytes);
+  }
+  __device__ static void store_canonical(void *out, float x) { *static_cast<uint32_t *>(out) = canonical_bits(x); }
+  __device__ static void store_canonical(void *out, double x) { *static_cast<uint64_t *>(out) = canonical_bits(x); }
   __device__ static uint64_t bits_of(float x) { return __float_as_uint(x); }
   __device__ static uint64_t bits_of(double x) { return static_cast<uint64_t>(__double_as_longlong(x)); }
   __device__ static float from_bits(uint64_t bits, float) { return __uint_as_float(static_cast<uint32_t>(bits)); }
@@ -414,6 +485,8 @@ private:
 /* Everything whose state is one word and whose order is free. */
 template <class Merge> struct WordPolicy {
   using State = uint64_t;
+  using Slots = uint64_t;
+  static constexpr bool asks_input = false;
   Merge merge;
   __device__ explicit WordPolicy(const red_cuda_element &e) : merge(e) {}
   __device__ void publish(const red_cuda_reduce &args, int level, uint64_t index, uint64_t state,
@@ -458,6 +531,8 @@ struct MergeKeyIndex {
 
 struct ArgPolicy {
   using State = KeyIndex;
+  using Slots = KeyIndex;
+  static constexpr bool asks_input = false;
   __device__ explicit ArgPolicy(const red_cuda_element &) {}
   __device__ void publish(const red_cuda_reduce &args, int level, uint64_t index, KeyIndex state,
                           uint32_t epoch) const {

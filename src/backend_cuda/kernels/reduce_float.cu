@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Canonical sums and products of floats: the law `sum-1`. A chunk is 32 rows of L lanes (L = 512 / sizeof(accumulator));
- * each thread owns one lane, or two adjacent ones of 16-bit elements, and has all 32 rows in flight before it adds.
+ * each thread owns one lane, or four adjacent ones of 16-bit elements, and has all 32 rows in flight before it adds.
  */
 #include "lanes.cuh"
 
@@ -24,21 +24,25 @@ struct LoadF64 {
 };
 
 struct LoadF16 {
-  using Word = uint32_t;
-  static constexpr unsigned lanes = 2;
-  __device__ void widen(Word word, float (&x)[2]) const {
-    x[0] = f16_to_f32(static_cast<uint16_t>(word));
-    x[1] = f16_to_f32(static_cast<uint16_t>(word >> 16));
+  using Word = uint2;
+  static constexpr unsigned lanes = 4;
+  __device__ void widen(Word word, float (&x)[4]) const {
+    x[0] = f16_to_f32(static_cast<uint16_t>(word.x));
+    x[1] = f16_to_f32(static_cast<uint16_t>(word.x >> 16));
+    x[2] = f16_to_f32(static_cast<uint16_t>(word.y));
+    x[3] = f16_to_f32(static_cast<uint16_t>(word.y >> 16));
   }
   __device__ float one(const void *in, uint64_t i) const { return f16_to_f32(static_cast<const uint16_t *>(in)[i]); }
 };
 
 struct LoadBF16 {
-  using Word = uint32_t;
-  static constexpr unsigned lanes = 2;
-  __device__ void widen(Word word, float (&x)[2]) const {
-    x[0] = __uint_as_float(word << 16);
-    x[1] = __uint_as_float(word & 0xffff0000u);
+  using Word = uint2;
+  static constexpr unsigned lanes = 4;
+  __device__ void widen(Word word, float (&x)[4]) const {
+    x[0] = __uint_as_float(word.x << 16);
+    x[1] = __uint_as_float(word.x & 0xffff0000u);
+    x[2] = __uint_as_float(word.y << 16);
+    x[3] = __uint_as_float(word.y & 0xffff0000u);
   }
   __device__ float one(const void *in, uint64_t i) const { return bf16_to_f32(static_cast<const uint16_t *>(in)[i]); }
 };
@@ -54,19 +58,20 @@ template <class T, unsigned Dtype> struct LoadOne {
   }
 };
 
-/* A chunk that is not full: rows of 8 at a time, whatever is missing being the identity. */
-template <class T, class Load, class Merge>
-__device__ inline void add_partial(const Load &load, const void *in, int64_t remaining, unsigned lane, T identity,
+/* A chunk that need not be full: some rows at a time, whatever is missing being the identity. */
+template <int Batch, class T, class Load, class Merge>
+__device__ inline void add_partial(const Load &load, const void *in, unsigned left, unsigned lane, T identity,
                                    Merge merge, T (&a)[Load::lanes]) {
-  constexpr unsigned row_lanes = 512 / sizeof(T), batch = 8;
-  for (unsigned r = 0; r < rows && static_cast<int64_t>(r * row_lanes) < remaining; r += batch) {
+  constexpr unsigned row_lanes = 512 / sizeof(T), batch = Batch;
+#pragma unroll 1
+  for (unsigned r = 0; r * row_lanes < left; r += batch) {
     T x[batch][Load::lanes];
 #pragma unroll
     for (unsigned i = 0; i < batch; i++)
 #pragma unroll
       for (unsigned v = 0; v < Load::lanes; v++) {
         unsigned at = (r + i) * row_lanes + lane + v;
-        x[i][v] = static_cast<int64_t>(at) < remaining ? load.one(in, at) : identity;
+        x[i][v] = at < left ? load.one(in, at) : identity;
       }
 #pragma unroll
     for (unsigned i = 0; i < batch; i++)
@@ -97,7 +102,7 @@ template <class T> struct Scratch {
 };
 
 /* Sums with a load of their own. */
-template <class T, class Load> __device__ inline void reduce_sum(const red_cuda_reduce &args) {
+template <class T, class Load, bool Quick> __device__ inline void reduce_sum(const red_cuda_reduce &args) {
   using S = Shape<T, Load::lanes>;
   __shared__ Scratch<T> scratch;
   Load load;
@@ -108,9 +113,9 @@ template <class T, class Load> __device__ inline void reduce_sum(const red_cuda_
     uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk;
     unsigned lane = threadIdx.x % S::threads * Load::lanes;
     const char *in = static_cast<const char *>(args.in) + first * element;
-    int64_t remaining = static_cast<int64_t>(args.n - first);
+    unsigned left = left_in_chunk(args.n, first, S::chunk);
     T a[Load::lanes];
-    if (remaining >= static_cast<int64_t>(S::chunk)) {
+    if (__builtin_expect(left == S::chunk, 1)) {
       in += lane * element;
       if (args.streaming)
         add_chunk<T, Load, true>(load, in, a);
@@ -119,11 +124,14 @@ template <class T, class Load> __device__ inline void reduce_sum(const red_cuda_
     } else {
 #pragma unroll
       for (unsigned v = 0; v < Load::lanes; v++) a[v] = static_cast<T>(-0.0);
-      add_partial(load, in, remaining, lane, static_cast<T>(-0.0), add, a);
+      add_partial<8>(load, in, left, lane, static_cast<T>(-0.0), add, a);
     }
-    return fold_lanes<T, Load::lanes>(a, add, scratch.fold);
+    return fold_lanes(a, add, scratch.fold);
   };
-  reduce_tiles(args, policy, tile, scratch.combine);
+  if constexpr (Quick)
+    reduce_quickly(args, policy, tile, scratch.combine);
+  else
+    reduce_tiles(args, policy, tile, scratch.combine);
 }
 
 /*
@@ -139,22 +147,22 @@ template <class T> __device__ inline void reduce_any(const red_cuda_reduce &args
     unsigned lane = threadIdx.x % S::threads;
     const char *in = static_cast<const char *>(args.in) + first * args.element.in_bytes;
     T a[1] = {policy.identity()};
-    int64_t remaining = static_cast<int64_t>(args.n - first);
+    unsigned left = left_in_chunk(args.n, first, S::chunk);
     switch (args.element.in) {
     case RED_F16:
-      add_partial(LoadOne<T, RED_F16>(), in, remaining, lane, policy.identity(), policy.merge, a);
+      add_partial<16>(LoadOne<T, RED_F16>(), in, left, lane, policy.identity(), policy.merge, a);
       break;
     case RED_BF16:
-      add_partial(LoadOne<T, RED_BF16>(), in, remaining, lane, policy.identity(), policy.merge, a);
+      add_partial<16>(LoadOne<T, RED_BF16>(), in, left, lane, policy.identity(), policy.merge, a);
       break;
     case RED_F32:
-      add_partial(LoadOne<T, RED_F32>(), in, remaining, lane, policy.identity(), policy.merge, a);
+      add_partial<16>(LoadOne<T, RED_F32>(), in, left, lane, policy.identity(), policy.merge, a);
       break;
     default:
-      add_partial(LoadOne<T, RED_F64>(), in, remaining, lane, policy.identity(), policy.merge, a);
+      add_partial<16>(LoadOne<T, RED_F64>(), in, left, lane, policy.identity(), policy.merge, a);
       break;
     }
-    return fold_lanes<T, 1>(a, policy.merge, scratch.fold);
+    return fold_lanes(a, policy.merge, scratch.fold);
   };
   reduce_tiles(args, policy, tile, scratch.combine);
 }
@@ -163,10 +171,14 @@ template <class T> __device__ inline void reduce_any(const red_cuda_reduce &args
 
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(red::block_threads) name
 
-KERNEL(reduce_sum_f32)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<float, red::LoadF32>(args); }
-KERNEL(reduce_sum_f64)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<double, red::LoadF64>(args); }
-KERNEL(reduce_sum_f16)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<float, red::LoadF16>(args); }
-KERNEL(reduce_sum_bf16)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<float, red::LoadBF16>(args); }
+#define SUM(dtype, acc, load)                                                                                          \
+  KERNEL(reduce_sum_##dtype)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<acc, load, false>(args); } \
+  KERNEL(reduce_quick_##dtype)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<acc, load, true>(args); }
+
+SUM(f32, float, red::LoadF32)
+SUM(f64, double, red::LoadF64)
+SUM(f16, float, red::LoadF16)
+SUM(bf16, float, red::LoadBF16)
 KERNEL(reduce_any_f32)(const __grid_constant__ red_cuda_reduce args) { red::reduce_any<float>(args); }
 KERNEL(reduce_any_f64)(const __grid_constant__ red_cuda_reduce args) { red::reduce_any<double>(args); }
 

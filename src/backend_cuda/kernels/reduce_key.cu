@@ -20,7 +20,7 @@ __device__ inline typename KeyRule<Bytes>::Key least_of(const KeyRule<Bytes> &ru
   LeastKey<Bytes, Float, false> least;
 #pragma unroll
   for (unsigned i = 0; i < tile_vectors; i++) least.take(rule, x[i]);
-  return least.key();
+  return least.key(rule);
 }
 
 template <unsigned Bytes> __device__ inline void reduce_min(const red_cuda_reduce &args) {
@@ -54,7 +54,7 @@ __device__ inline KeyIndex least_and_place(const KeyRule<Bytes> &rule, const uin
   for (unsigned i = 0; i < tile_vectors; i++) {
     LeastKey<Bytes, Float, Float> vector;
     vector.take(rule, x[i]);
-    key[i] = vector.key();
+    key[i] = vector.key(rule);
     least = key[i] < least ? key[i] : least;
   }
   Key mine = least;

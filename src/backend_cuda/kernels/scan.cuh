@@ -63,19 +63,36 @@ __device__ inline T descend(T before, const T (&sibling)[Levels], unsigned lane,
 
 /* ---- Across tiles ----------------------------------------------------------------------------------------------------- */
 
-/* Wait until the slots of the first `count` lanes are valid; the other lanes get the identity. */
+/* The slots of the first `count` lanes, one in each; the other lanes read a neighbour's and get the identity. */
+template <class T> struct LaneSlots {
+  const uint64_t *slots;
+  unsigned count;
+  Slot<T> slot;
+
+  __device__ LaneSlots(const uint64_t *level, uint64_t base, unsigned n)
+      : slots(level + base * Payload<T>::stride), count(n) {
+    read();
+  }
+  __device__ void read() { slot.read(slots, lane_index() < count ? lane_index() : 0); }
+  __device__ T wait(uint32_t epoch, T identity) {
+    while (!__all_sync(0xffffffffu, lane_index() >= count || slot.valid(epoch))) read();
+    return lane_index() < count ? slot.value() : identity;
+  }
+};
+
 template <class T>
 __device__ inline T wait_lanes(const uint64_t *slots, uint64_t base, unsigned count, uint32_t epoch, T identity) {
-  unsigned lane = lane_index();
-  T value = identity;
-  bool valid = lane >= count;
-  do {
-    if (!valid) valid = peek(slots, base + lane, epoch, value);
-  } while (!__all_sync(0xffffffffu, valid));
-  return lane < count ? value : identity;
+  return LaneSlots<T>(slots, base, count).wait(epoch, identity);
 }
 
 __device__ inline unsigned digit_of(uint64_t tile, unsigned level) { return static_cast<unsigned>(tile >> 5 * level) & 31; }
+
+/* If `tile` is the first of a sector of slots, ask for it; at the level above likewise. */
+template <class T> __device__ inline void prefetch_slots(const red_cuda_scan &args, uint64_t tile) {
+  if (tile >= args.tiles || tile % Sector<T>::slots != 0) return;
+  prefetch_slot<T>(args.slots[0], tile);
+  if (args.levels > 1 && tile % (32 * Sector<T>::slots) == 0) prefetch_slot<T>(args.slots[1], tile / 32);
+}
 
 /* The first slot of the group of 32 at `level` that `tile` belongs to. */
 __device__ inline uint64_t group_base(uint64_t tile, unsigned level) { return (tile >> 5 * level) & ~31ull; }
@@ -90,9 +107,9 @@ __device__ inline T close_level(const red_cuda_scan &args, uint64_t tile, unsign
   return climb(lane_index() == digit ? node : value, sibling, op);
 }
 
-/* Publish the nodes above the tiles that end at `tile`, if any. A warp calls. */
+/* Publish the nodes above the tiles that end at `tile`, if any. A warp calls. Few tiles do: out of line. */
 template <class T, class Op>
-__device__ inline void close_levels(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity) {
+__device__ __noinline__ void close_levels(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity) {
   T node = own;
   for (unsigned level = 0; level + 1 < args.levels && digit_of(tile, level) == 31; level++) {
     node = close_level(args, tile, level, node, epoch, op, identity);
@@ -102,7 +119,7 @@ __device__ inline void close_levels(const red_cuda_scan &args, uint64_t tile, T 
 
 /* The total of all tiles, wanted only where their number is a power of two: `tile` is the last one. */
 template <class T, class Op>
-__device__ inline T total_of_tiles(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity) {
+__device__ __noinline__ T total_of_tiles(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity) {
   T node = own;
   for (unsigned level = 0; level < args.levels; level++)
     node = close_level(args, tile, level, node, epoch, op, identity);
@@ -118,7 +135,7 @@ template <class T> struct UpperPrefix {
 
 /* P up to the group of 32^level tiles that `tile` belongs to; `start` is init or the identity. */
 template <class T, class Op>
-__device__ inline T prefix_above(const red_cuda_scan &args, uint64_t tile, unsigned level, uint32_t epoch, Op op,
+__device__ __noinline__ T prefix_above(const red_cuda_scan &args, uint64_t tile, unsigned level, uint32_t epoch, Op op,
                                  T identity, T start) {
   T before = start;
   for (unsigned k = args.levels; k-- > level;) {
@@ -138,7 +155,7 @@ template <class T> struct Prefix {
 
 /* P at the end of a tile that ends a group of 32. */
 template <class T, class Op>
-__device__ inline T prefix_after_group(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
+__device__ __noinline__ T prefix_after_group(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
                                        T identity, T start) {
   T node = own;
   unsigned level = 0;
@@ -161,10 +178,9 @@ template <class T, class Op>
 __device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity,
                                       T start, UpperPrefix<T> &upper) {
   unsigned lane = lane_index(), low = digit_of(tile, 0), high = digit_of(tile, 1);
-  T low_value = identity, high_value = identity;
-  bool low_valid = lane >= low, high_valid = args.levels < 2 || lane >= high;
-  if (!low_valid) low_valid = peek(args.slots[0], group_base(tile, 0) + lane, epoch, low_value);
-  if (!high_valid) high_valid = peek(args.slots[1], group_base(tile, 1) + lane, epoch, high_value);
+  bool groups = args.levels > 1;
+  LaneSlots<T> low_slots(args.slots[0], group_base(tile, 0), low);
+  LaneSlots<T> high_slots(args.slots[groups], group_base(tile, groups), groups ? high : 0);
   T before = start, sibling[5];
   if (args.levels > 2) {
     uint64_t key = tile >> 10;
@@ -175,15 +191,11 @@ __device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, 
     }
     before = upper.before;
   }
-  if (args.levels > 1) {
-    while (!__all_sync(0xffffffffu, high_valid))
-      if (!high_valid) high_valid = peek(args.slots[1], group_base(tile, 1) + lane, epoch, high_value);
-    climb(lane < high ? high_value : identity, sibling, op);
+  if (groups) {
+    climb(high_slots.wait(epoch, identity), sibling, op);
     before = warp_broadcast(descend(before, sibling, lane, op), high);
   }
-  while (!__all_sync(0xffffffffu, low_valid))
-    if (!low_valid) low_valid = peek(args.slots[0], group_base(tile, 0) + lane, epoch, low_value);
-  T value = lane < low ? low_value : identity;
+  T value = low_slots.wait(epoch, identity);
   climb(lane == low ? own : value, sibling, op);
   before = descend(before, sibling, lane, op);
   Prefix<T> prefix;

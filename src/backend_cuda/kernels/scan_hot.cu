@@ -2,8 +2,12 @@
 /* Scans of the most frequent pairs, for small arrays. */
 #include "scan_tile.cuh"
 
-SCAN_TILE(scan_tile_f32, Hot<red::SumF32>)
-SCAN_TILE(scan_tile_f64, Hot<red::SumF64>)
-SCAN_TILE(scan_tile_i32, Hot<red::SumI32>)
-SCAN_TILE(scan_tile_i32_wide, Hot<red::SumI32Wide>)
-SCAN_TILE(scan_tile_i64, Hot<red::SumI64>)
+#define SIZES(name, type)                   \
+  SCAN_TILE(scan_small_##name, SmallTile, type) \
+  SCAN_TILE(scan_large_##name, LargeTile, type)
+
+SIZES(f32, Hot<red::SumF32>)
+SIZES(f64, Hot<red::SumF64>)
+SIZES(i32, Hot<red::SumI32>)
+SIZES(i32_wide, Hot<red::SumI32Wide>)
+SIZES(i64, Hot<red::SumI64>)

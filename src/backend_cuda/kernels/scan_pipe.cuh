@@ -79,8 +79,12 @@ __device__ inline void fill_place(const red_cuda_scan &args, PipePlace<typename 
 
 template <class Type>
 __device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, char *ring) {
-  constexpr unsigned ahead = 2; /* tiles being loaded at a time */
-  PipeCursor cursor(args.slots_in_block), loaded(args.slots_in_block);
+  using T = typename Type::T;
+  constexpr unsigned ahead = 2;     /* tiles being loaded at a time */
+  constexpr unsigned distance = 256; /* tiles from a ticket to the slots that it asks for: two rounds of all blocks */
+  for (unsigned tile = blockIdx.x * Sector<T>::slots; tile < distance; tile += gridDim.x * Sector<T>::slots)
+    prefetch_slots<T>(args, tile);
+  PipeCursor cursor(args.places), loaded(args.places);
   uint32_t last = static_cast<uint32_t>(args.tiles) + gridDim.x - 1; /* tickets of a launch, less one */
   for (unsigned i = 0;; i++) {
     PipePlace<typename Type::T> &place = shared.place[cursor.index];
@@ -101,7 +105,7 @@ __device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Ty
     }
     place.tile = ticket;
     fill_place<Type>(args, place, ring + cursor.index * pipe_tile, ticket);
-    prefetch_l2(args.slots[0] + group_base(ticket, 0) * Payload<typename Type::T>::stride);
+    prefetch_slots<T>(args, ticket + distance);
     cursor.advance();
   }
 }
@@ -127,7 +131,7 @@ __device__ inline void sum_parts(const red_cuda_scan &args, PipeShared<typename 
                                  unsigned worker) {
   const Type type(args.element);
   unsigned lane = lane_index();
-  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+  for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<typename Type::T> &place = shared.place[cursor.index];
 #pragma unroll 1
     for (unsigned half = 0; half < 2; half++) {
@@ -158,7 +162,7 @@ __device__ inline T climb_parts(const PipePlace<T> &place, T (&sibling)[4], Op o
 template <class Type>
 __device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
   const Type type(args.element);
-  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+  for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<typename Type::T> &place = shared.place[cursor.index];
     barrier_wait(&place.summed, cursor.parity);
     uint64_t tile = place.tile;
@@ -175,7 +179,7 @@ __device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typen
 template <class Type>
 __device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
   const Type type(args.element);
-  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+  for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<typename Type::T> &place = shared.place[cursor.index];
     barrier_wait(&place.summed, cursor.parity);
     uint64_t tile = place.tile;
@@ -198,7 +202,7 @@ __device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typ
   const Type type(args.element);
   T start = args.element.has_init ? state_of<T>(args.element.init) : type.identity();
   UpperPrefix<T> upper = {0, start, false};
-  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+  for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<T> &place = shared.place[cursor.index];
     barrier_wait(&place.summed, cursor.parity);
     uint64_t tile = place.tile;
@@ -263,7 +267,7 @@ __device__ inline void apply_tiles(const red_cuda_scan &args, PipeShared<typenam
   constexpr unsigned part_elements = 32 * pipe_rows * Type::V;
   const Type type(args.element);
   unsigned lane = lane_index();
-  for (PipeCursor cursor(args.slots_in_block);; cursor.advance()) {
+  for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<T> &place = shared.place[cursor.index];
     barrier_wait(&place.placed, cursor.parity);
     uint64_t tile = place.tile;
@@ -293,7 +297,7 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
   extern __shared__ __align__(128) char ring[];
   __shared__ PipeShared<T> shared;
   unsigned warp = threadIdx.x / 32;
-  if (threadIdx.x < args.slots_in_block) {
+  if (threadIdx.x < args.places) {
     PipePlace<T> &place = shared.place[threadIdx.x];
     barrier_init(&place.full[0], 1);
     barrier_init(&place.full[1], 1);

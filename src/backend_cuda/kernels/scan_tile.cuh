@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans with one block of 256 threads for each tile, which stays in registers: 8 warps of 4 rows of 32 lanes. The best
- * shape for small arrays, and for every pair of dtypes that has no pipeline of its own.
+ * Scans with one block for each tile, which stays in registers: warps of some rows of 32 lanes. One row a warp makes the
+ * shortest code and the shortest way for small arrays; four rows move more for every pair of dtypes that has no pipeline.
  *
  * One pass: the tile publishes its total and looks back. Three launches (for whoever must not assume that blocks make
  * progress beside each other): totals, nodes above them, outputs; the same code, with nothing left to wait for.
@@ -13,13 +13,18 @@
 
 namespace red {
 
-constexpr unsigned scan_warps = 8;
-constexpr unsigned scan_threads = 32 * scan_warps;
-constexpr int scan_rows = 4;
+/* Rows of a warp, warps of a block. */
+template <int R, int W> struct TileShape {
+  static constexpr int rows = R;
+  static constexpr unsigned warps = W, threads = 32 * W;
+  static constexpr int levels = W == 16 ? 4 : 3; /* of the tree of warps */
+};
+using SmallTile = TileShape<1, 16>;
+using LargeTile = TileShape<4, 8>;
 
 template <class T> struct ScanScratch {
-  T warp[scan_warps];
-  T before[scan_warps + 1]; /* P at the beginning of each warp's part; the last: at the tile's end */
+  T warp[16];
+  T before[17]; /* P at the beginning of each warp's part; the last: at the tile's end */
   uint64_t tile;
 };
 
@@ -33,73 +38,89 @@ __device__ inline uint64_t begin_tile(const red_cuda_scan &args, uint32_t &epoch
   return scratch.tile;
 }
 
+/* The total of everything for the host, by the warp that has the last tile. */
+template <class Type>
+__device__ __noinline__ void tell_total(const Type &type, const red_cuda_scan &args, uint64_t tile,
+                                        typename Type::T own, uint32_t epoch) {
+  typename Type::T total = own;
+  if (args.tiles > 1) total = total_of_tiles(args, tile, own, epoch, type.op(), type.identity());
+  if (lane_index() == 0) answer_total(args, state_bits(total));
+}
+
 /*
  * Warp 0: from the warps' totals to what comes before each warp. The epoch advances when everybody must have read it:
  * the last tile has seen all others.
  */
-template <class Type>
+template <class Shape, class Type>
 __device__ inline void place_warps(const Type &type, const red_cuda_scan &args, uint64_t tile, uint32_t epoch,
                                    ScanScratch<typename Type::T> &scratch) {
   using T = typename Type::T;
   auto op = type.op();
   const T identity = type.identity();
   unsigned lane = threadIdx.x;
-  T sibling[3];
-  T own = climb(lane < scan_warps ? scratch.warp[lane] : identity, sibling, op);
+  T sibling[Shape::levels];
+  T own = climb(lane < Shape::warps ? scratch.warp[lane] : identity, sibling, op);
   own = warp_broadcast(own, 0);
-  epoch = warp_broadcast(epoch, 0) + 1;
   T start = args.element.has_init ? state_of<T>(args.element.init) : identity;
   Prefix<T> prefix = {start, op(start, own)};
   if (args.tiles > 1) {
+    epoch = warp_broadcast(epoch, 0) + 1;
     if (args.phase != RED_CUDA_SCAN_APPLY && lane == 0) publish(args.slots[0], tile, own, epoch);
     if (args.phase == RED_CUDA_SCAN_TOTALS) return;
-    if (args.phase == RED_CUDA_SCAN_ONCE) close_levels(args, tile, own, epoch, op, identity);
+    if (args.levels > 1 && digit_of(tile, 0) == 31 && args.phase == RED_CUDA_SCAN_ONCE)
+      close_levels(args, tile, own, epoch, op, identity);
     UpperPrefix<T> upper = {0, start, false};
     prefix = look_back(args, tile, own, epoch, op, identity, start, upper);
   }
   T before = descend(prefix.before, sibling, lane, op);
-  if (lane < scan_warps) scratch.before[lane] = before;
-  if (lane == 0) scratch.before[scan_warps] = prefix.after;
-  if (tile + 1 == args.tiles) {
-    if (args.total != nullptr) {
-      T total = args.tiles > 1 ? total_of_tiles(args, tile, own, epoch, op, identity) : own;
-      if (lane == 0) answer_total(args, state_bits(total));
-    }
-    if (args.tiles > 1 && args.phase == RED_CUDA_SCAN_ONCE && lane == 0) store_relaxed(&args.head->epoch, epoch);
-  }
+  if (lane < Shape::warps) scratch.before[lane] = before;
+  if (lane == 0) scratch.before[Shape::warps] = prefix.after;
+  if (tile + 1 != args.tiles) return;
+  if (args.total != nullptr) tell_total(type, args, tile, own, epoch);
+  if (args.tiles > 1 && args.phase == RED_CUDA_SCAN_ONCE && lane == 0) store_relaxed(&args.head->epoch, epoch);
 }
 
-template <class Type> __device__ inline void scan_tile(const red_cuda_scan &args) {
+/* From what comes before a warp and its rows' totals to what comes before each row; the last: the next warp's. */
+template <int Rows, class T, class Op>
+__device__ inline void place_rows(const T (&row)[Rows], T begin, T end, T (&before)[Rows + 1], Op op) {
+  static_assert(Rows == 1 || Rows == 4, "a power of two");
+  before[0] = begin;
+  if constexpr (Rows == 4) {
+    before[1] = op(begin, row[0]);
+    before[2] = op(begin, op(row[0], row[1]));
+    before[3] = op(before[2], row[2]);
+  }
+  before[Rows] = end;
+}
+
+template <class Shape, class Type> __device__ inline void scan_tile(const red_cuda_scan &args) {
   using T = typename Type::T;
-  constexpr int V = Type::V;
-  constexpr unsigned part = scan_rows * 32 * V; /* of a warp */
+  constexpr int V = Type::V, rows = Shape::rows;
+  constexpr unsigned part = rows * 32 * V; /* of a warp */
   __shared__ ScanScratch<T> scratch;
   const Type type(args);
   auto op = type.op();
   unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   uint32_t epoch = 0;
   uint64_t tile = begin_tile(args, epoch, scratch);
-  uint64_t first = tile * (part * scan_warps) + warp * part + lane * V;
-  T x[scan_rows][V], sibling[scan_rows][5], row[scan_rows];
+  if (threadIdx.x == 0 && args.tiles > 1) prefetch_slots<T>(args, tile);
+  uint64_t first = tile * (part * Shape::warps) + warp * part + lane * V;
+  T x[rows][V], sibling[rows][5], row[rows];
 #pragma unroll
-  for (int r = 0; r < scan_rows; r++) type.load(args, first + r * 32 * V, x[r]);
+  for (int r = 0; r < rows; r++) type.load(args, first + r * 32 * V, x[r]);
 #pragma unroll
-  for (int r = 0; r < scan_rows; r++) row[r] = climb(climb_lane(x[r], op), sibling[r], op);
-  T half = op(row[0], row[1]);
-  T total = op(half, op(row[2], row[3]));
+  for (int r = 0; r < rows; r++) row[r] = climb(climb_lane(x[r], op), sibling[r], op);
+  T total = row[0];
+  if constexpr (rows == 4) total = op(op(row[0], row[1]), op(row[2], row[3]));
   if (lane == 0) scratch.warp[warp] = total;
   __syncthreads();
-  if (warp == 0) place_warps(type, args, tile, epoch, scratch);
+  if (warp == 0) place_warps<Shape>(type, args, tile, epoch, scratch);
   if (args.phase == RED_CUDA_SCAN_TOTALS) return;
   __syncthreads();
-  T before[scan_rows + 1];
-  before[0] = scratch.before[warp];
-  before[1] = op(before[0], row[0]);
-  before[2] = op(before[0], half);
-  before[3] = op(before[2], row[2]);
-  before[4] = scratch.before[warp + 1];
+  T before[rows + 1];
+  place_rows(row, scratch.before[warp], scratch.before[warp + 1], before, op);
 #pragma unroll
-  for (int r = 0; r < scan_rows; r++) {
+  for (int r = 0; r < rows; r++) {
     T mine = descend(before[r], sibling[r], lane, op), y[V];
     descend_lane(x[r], mine, y, op);
     if (args.inclusive) {
@@ -121,7 +142,7 @@ template <class Type> __device__ inline void scan_tile(const red_cuda_scan &args
 template <class Type> __device__ inline void scan_level(const red_cuda_scan &args, unsigned level) {
   using T = typename Type::T;
   const Type type(args);
-  uint64_t node = static_cast<uint64_t>(blockIdx.x) * scan_warps + threadIdx.x / 32;
+  uint64_t node = static_cast<uint64_t>(blockIdx.x) * LargeTile::warps + threadIdx.x / 32;
   uint64_t last = ((node + 1) << 5 * (level + 1)) - 1; /* the tile that ends it */
   if (last >= args.tiles) return;
   uint32_t epoch = load_relaxed(&args.head->epoch) + 1;
@@ -133,12 +154,12 @@ template <class Type> __device__ inline void scan_level(const red_cuda_scan &arg
 
 } // namespace red
 
-#define SCAN_TILE(name, type)                                                                                          \
-  extern "C" __global__ void __launch_bounds__(red::scan_threads) name(const __grid_constant__ red_cuda_scan args) {   \
-    red::scan_tile<red::type>(args);                                                                                   \
+#define SCAN_TILE(name, shape, type)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(red::shape::threads) name(const __grid_constant__ red_cuda_scan args) { \
+    red::scan_tile<red::shape, red::type>(args);                                                                       \
   }
 #define SCAN_LEVEL(name, type)                                                                                         \
-  extern "C" __global__ void __launch_bounds__(red::scan_threads)                                                      \
+  extern "C" __global__ void __launch_bounds__(red::LargeTile::threads)                                                \
       name(const __grid_constant__ red_cuda_scan args, unsigned level) {                                               \
     red::scan_level<red::type>(args, level);                                                                           \
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sum, minimum, maximum and their places in one pass: the tiles of `sum-1`, one lane in each thread, with the 32 rows in
- * registers. The sum's nodes are folded as in a sum; extremes merge in any order, the smaller place winning.
+ * registers. The sum's nodes are folded as in a sum; extremes merge in any order, the earlier tile winning. Only when all
+ * is merged the last block looks into the two tiles for the places.
  *
  * Both extremes are least keys: of x (RED_MIN) and of its complement (RED_MAX). A NaN makes both nan_key, which is the
  * least of all; zeros of either sign are the same to the places, not to the extremes.
@@ -24,6 +25,57 @@ template <> struct Storage<8> {
   using Key = int64_t;
 };
 
+/* The least and the greatest key so far, and whether there was a NaN. */
+template <class Element> struct KeyRange {
+  using Key = typename Storage<Element::bytes>::Key;
+  using Bits = typename Storage<Element::bytes>::Bits;
+  Key least, most;
+  Bits magnitude;
+  __device__ KeyRange(const Element &element, Bits x) : least(element.key(x)), most(least), magnitude(0) {}
+  __device__ void take(const Element &element, Bits a, Bits b) {
+    take(element, a);
+    take(element, b);
+  }
+  __device__ bool keys(const Element &element, Key &least_key, Key &greatest_key) const {
+    least_key = least;
+    greatest_key = ~most;
+    return element.is_nan(magnitude);
+  }
+
+private:
+  __device__ void take(const Element &element, Bits x) {
+    Key key = element.key(x);
+    least = key < least ? key : least;
+    most = key > most ? key : most;
+    Bits a = element.magnitude(x);
+    magnitude = a > magnitude ? a : magnitude;
+  }
+};
+
+/*
+ * The bits of f32 as integers, without making keys: numbers of one sign are in order, so the ends of the order are the
+ * greatest signed, the greatest unsigned or, where all have one sign, the least signed word. NaNs are beyond the ends.
+ */
+template <class Element> struct BitRange {
+  int32_t least, most;
+  uint32_t largest;
+  __device__ BitRange(const Element &, uint32_t x) : least(static_cast<int32_t>(x)), most(least), largest(x) {}
+  __device__ void take(const Element &, uint32_t a, uint32_t b) {
+    int32_t x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
+    least = min(least, min(x, y));
+    most = max(most, max(x, y));
+    largest = max(largest, max(a, b));
+  }
+  __device__ bool keys(const Element &element, int32_t &least_key, int32_t &greatest_key) const {
+    uint32_t lowest = largest >> 31 != 0 ? largest : static_cast<uint32_t>(least);
+    uint32_t highest = static_cast<uint32_t>(most >= 0 ? most : least);
+    least_key = element.key(lowest);
+    greatest_key = ~element.key(highest);
+    return (most >= 0 && element.is_nan(static_cast<uint32_t>(most))) ||
+           (largest >> 31 != 0 && element.is_nan(element.magnitude(largest)));
+  }
+};
+
 template <unsigned Width> struct Integer {
   static constexpr unsigned bytes = Width;
   static constexpr bool is_float = false;
@@ -32,6 +84,7 @@ template <unsigned Width> struct Integer {
   using Lane = Key; /* decides how many lanes a row has */
   using Number = __int128;
   using Partial = typename Storage<8>::Key; /* of 32 elements */
+  using Range = KeyRange<Integer<Width>>;
   Bits flip, sign;
   __device__ explicit Integer(const red_cuda_element &e)
       : flip(static_cast<Bits>(e.key_xor)), sign(static_cast<Bits>(e.sign)) {}
@@ -39,6 +92,8 @@ template <unsigned Width> struct Integer {
     constexpr unsigned shift = 8 * (sizeof(Bits) - Width);
     return static_cast<Key>((x ^ flip) << shift) >> shift;
   }
+  __device__ Bits magnitude(Bits) const { return 0; }
+  __device__ bool is_nan(Bits) const { return false; }
   __device__ int64_t number(Bits x) const { return static_cast<int64_t>(x ^ sign) - static_cast<int64_t>(sign); }
 };
 
@@ -48,8 +103,11 @@ template <unsigned Dtype> struct Float {
   using Bits = typename Storage<bytes>::Bits;
   using Key = typename Storage<bytes>::Key;
   static constexpr Bits positive = static_cast<Bits>(~0ull >> (65 - 8 * bytes));
+  using Range = KeyRange<Float<Dtype>>;
   Bits inf;
   __device__ explicit Float(const red_cuda_element &e) : inf(static_cast<Bits>(e.inf)) {}
+  __device__ Bits magnitude(Bits x) const { return x & positive; }
+  __device__ bool is_nan(Bits a) const { return a > inf; }
   __device__ Key key(Bits x) const {
     constexpr unsigned shift = 8 * (sizeof(Bits) - bytes);
     Key value = static_cast<Key>(x << shift) >> shift;
@@ -72,6 +130,7 @@ struct BF16 : Float<RED_BF16> {
   __device__ float number(uint32_t x) const { return __uint_as_float(x << 16); }
 };
 struct F32 : Float<RED_F32> {
+  using Range = BitRange<F32>;
   using Lane = float;
   using Number = float;
   using Partial = float;
@@ -99,7 +158,7 @@ struct Wide : Integer<8> {
 
 template <class Key> struct Extremes {
   Key least, greatest; /* least keys of RED_MIN and of RED_MAX */
-  uint64_t argmin, argmax;
+  uint64_t argmin, argmax; /* tiles, and elements in the end */
 };
 
 /* To the places a zero is a zero: -1 and 0 are the keys of -0 and +0, and the other way round in complements. */
@@ -122,13 +181,167 @@ template <bool IsFloat, class Key> struct MergeExtremes {
   }
 };
 
+/* ---- One tile -------------------------------------------------------------------------------------------------------- */
+
+template <class Element> struct StatsTile {
+  using Bits = typename Element::Bits;
+  using Key = typename Element::Key;
+  using S = Shape<typename Element::Lane, 1>;
+  Bits x[rows];
+
+  /* Missing elements are copies of in[0]: as extremes they change nothing, since in[0] itself comes first. */
+  __device__ void load(const void *in, const void *chunk, unsigned left) {
+    unsigned lane = threadIdx.x % S::threads;
+    if (left == S::chunk) {
+#pragma unroll
+      for (unsigned r = 0; r < rows; r++) x[r] = element(chunk, r * S::lanes + lane);
+      return;
+    }
+    Bits pad = element(in, 0);
+#pragma unroll
+    for (unsigned r = 0; r < rows; r++) {
+      x[r] = pad;
+      if (r * S::lanes + lane < left) x[r] = element(chunk, r * S::lanes + lane);
+    }
+  }
+
+  __device__ static Bits element(const void *in, unsigned i) {
+    switch (Element::bytes) {
+    case 1:
+      return __ldg(static_cast<const uint8_t *>(in) + i);
+    case 2:
+      return __ldg(static_cast<const uint16_t *>(in) + i);
+    case 4:
+      return __ldg(static_cast<const uint32_t *>(in) + i);
+    default:
+      return static_cast<Bits>(__ldg(static_cast<const unsigned long long *>(in) + i));
+    }
+  }
+
+  /* The lane's sum in the order of the law. */
+  __device__ typename Element::Partial sum(const Element &element, unsigned left) const {
+    using Partial = typename Element::Partial;
+    const Partial identity = Element::is_float ? static_cast<Partial>(-0.0) : static_cast<Partial>(0);
+    Partial a = identity;
+    if (left == S::chunk) {
+#pragma unroll
+      for (unsigned r = 0; r < rows; r++) a += element.number(x[r]);
+    } else {
+#pragma unroll
+      for (unsigned r = 0; r < rows; r++) {
+        bool present = r * S::lanes + threadIdx.x % S::threads < left;
+        a += present ? static_cast<Partial>(element.number(x[r])) : identity;
+      }
+    }
+    return a;
+  }
+
+  __device__ void extremes(const Element &element, Key &least, Key &greatest) const {
+    typename Element::Range range(element, x[0]);
+#pragma unroll
+    for (unsigned r = 0; r < rows; r += 2) range.take(element, x[r], x[r + 1]);
+    bool nan = range.keys(element, least, greatest);
+    if (nan) least = greatest = nan_key();
+  }
+
+  __device__ static constexpr Key nan_key() {
+    return static_cast<Key>(~0ll << (8 * Element::bytes - 1));
+  }
+
+  /* The first row of this lane with this key (of RED_MIN, zeros being equal), or `rows`. */
+  __device__ unsigned find(const Element &element, Key key, bool nan) const {
+    unsigned row = rows;
+    if constexpr (Element::is_float) {
+      if (nan) {
+#pragma unroll
+        for (int r = rows - 1; r >= 0; r--)
+          if ((x[r] & Element::positive) > element.inf) row = r;
+        return row;
+      }
+      constexpr Bits all = (Element::positive << 1) + 1;
+      Bits want = static_cast<Bits>(key ^ (key >> (8 * sizeof(Key) - 1) & static_cast<Key>(Element::positive))) & all;
+      Bits mask = (want & Element::positive) == 0 ? Element::positive : all;
+      want &= mask;
+#pragma unroll
+      for (int r = rows - 1; r >= 0; r--)
+        if ((x[r] & mask) == want) row = r;
+    } else {
+#pragma unroll
+      for (int r = rows - 1; r >= 0; r--)
+        if (element.key(x[r]) == key) row = r;
+    }
+    return row;
+  }
+};
+
+template <class Key> __device__ inline Key least_of_warps(const Key (&warp)[block_warps]) {
+  return min(min(warp[0], warp[1]), min(warp[2], warp[3]));
+}
+
+template <class Element> struct StatsScratch {
+  CombineScratch combine;
+  FoldScratch<typename Element::Lane> fold;
+  BlockScratch<typename Element::Number> block;
+  typename Element::Key least[block_warps], greatest[block_warps];
+  Extremes<typename Element::Key> whole;
+  uint32_t place[block_warps];
+};
+
+/* In thread 0; one barrier, which the sum's lanes share. */
+template <class Element>
+__device__ inline Extremes<typename Element::Key> tile_extremes(const Element &element, const StatsTile<Element> &x,
+                                                                uint64_t t, StatsScratch<Element> &scratch) {
+  typename Element::Key least, greatest;
+  x.extremes(element, least, greatest);
+  least = warp_least(least);
+  greatest = warp_least(greatest);
+  if (threadIdx.x % 32 == 0) {
+    scratch.least[threadIdx.x / 32] = least;
+    scratch.greatest[threadIdx.x / 32] = greatest;
+  }
+  __syncthreads();
+  return {least_of_warps(scratch.least), least_of_warps(scratch.greatest), t, t};
+}
+
+/* The first element of tile t with this key of RED_MIN; all threads call and get it. */
+template <class Element>
+__device__ __noinline__ uint64_t find_in_tile(const red_cuda_reduce &args, uint64_t t, typename Element::Key key,
+                                              StatsScratch<Element> &scratch) {
+  using S = typename StatsTile<Element>::S;
+  const Element element(args.element);
+  unsigned lane = threadIdx.x / S::threads * S::chunk + threadIdx.x % S::threads;
+  uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk;
+  StatsTile<Element> x;
+  x.load(args.in, static_cast<const char *>(args.in) + first * Element::bytes, left_in_chunk(args.n, first, S::chunk));
+  unsigned row = x.find(element, key, Element::is_float && (key == x.nan_key() || ~key == x.nan_key()));
+  uint32_t place = warp_first(row < rows ? lane + row * S::lanes : UINT32_MAX);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) scratch.place[threadIdx.x / 32] = place;
+  __syncthreads();
+  return t * S::tile + least_of_warps(scratch.place);
+}
+
+/* ---- All tiles ------------------------------------------------------------------------------------------------------- */
+
 template <class Element> struct StatsPolicy {
   using Number = typename Element::Number;
+  using Slots = Number;
+  static constexpr bool asks_input = true;
   using Key = typename Element::Key;
   struct State {
     Number sum;
     Extremes<Key> extremes;
   };
+  StatsScratch<Element> &shared;
+  __device__ explicit StatsPolicy(StatsScratch<Element> &scratch) : shared(scratch) {}
+  /* From the tiles that have the extremes to the elements. */
+  __device__ void ask_input(const red_cuda_reduce &args, State &state) const {
+    if (threadIdx.x == 0) shared.whole = state.extremes;
+    __syncthreads();
+    Extremes<Key> whole = shared.whole;
+    state.extremes.argmin = find_in_tile<Element>(args, whole.argmin, whole.least, shared);
+    state.extremes.argmax = find_in_tile<Element>(args, whole.argmax, ~whole.greatest, shared);
+  }
   __device__ void publish(const red_cuda_reduce &args, int level, uint64_t index, State state, uint32_t epoch) const {
     red::publish(args.slots[level], index, state.sum, epoch);
     red::publish(args.extrema[level], index, state.extremes, epoch);
@@ -172,159 +385,6 @@ private:
   __device__ static uint64_t high_word(__int128 x) { return static_cast<uint64_t>(x >> 64); }
 };
 
-/* ---- One tile -------------------------------------------------------------------------------------------------------- */
-
-template <class Element> struct StatsScratch {
-  CombineScratch combine;
-  FoldScratch<typename Element::Lane> fold;
-  BlockScratch<typename Element::Number> block;
-  typename Element::Key least[block_warps], greatest[block_warps];
-  uint32_t argmin[block_warps], argmax[block_warps];
-};
-
-template <class Element> struct StatsTile {
-  using Bits = typename Element::Bits;
-  using Key = typename Element::Key;
-  using S = Shape<typename Element::Lane, 1>;
-  Bits x[rows];
-
-  /* Missing elements are copies of in[0]: as extremes they change nothing, since in[0] itself comes first. */
-  __device__ void load(const void *in, const void *chunk, int64_t remaining) {
-    unsigned lane = threadIdx.x % S::threads;
-    if (remaining >= static_cast<int64_t>(S::chunk)) {
-#pragma unroll
-      for (unsigned r = 0; r < rows; r++) x[r] = element(chunk, r * S::lanes + lane);
-      return;
-    }
-    Bits pad = element(in, 0);
-#pragma unroll
-    for (unsigned r = 0; r < rows; r++) {
-      x[r] = pad;
-      if (static_cast<int64_t>(r * S::lanes + lane) < remaining) x[r] = element(chunk, r * S::lanes + lane);
-    }
-  }
-
-  __device__ static Bits element(const void *in, unsigned i) {
-    switch (Element::bytes) {
-    case 1:
-      return __ldg(static_cast<const uint8_t *>(in) + i);
-    case 2:
-      return __ldg(static_cast<const uint16_t *>(in) + i);
-    case 4:
-      return __ldg(static_cast<const uint32_t *>(in) + i);
-    default:
-      return static_cast<Bits>(__ldg(static_cast<const unsigned long long *>(in) + i));
-    }
-  }
-
-  /* The lane's sum in the order of the law. */
-  __device__ typename Element::Partial sum(const Element &element, int64_t remaining) const {
-    using Partial = typename Element::Partial;
-    const Partial identity = Element::is_float ? static_cast<Partial>(-0.0) : static_cast<Partial>(0);
-    Partial a = identity;
-    if (remaining >= static_cast<int64_t>(S::chunk)) {
-#pragma unroll
-      for (unsigned r = 0; r < rows; r++) a += element.number(x[r]);
-    } else {
-#pragma unroll
-      for (unsigned r = 0; r < rows; r++) {
-        bool present = static_cast<int64_t>(r * S::lanes + threadIdx.x % S::threads) < remaining;
-        a += present ? static_cast<Partial>(element.number(x[r])) : identity;
-      }
-    }
-    return a;
-  }
-
-  __device__ void extremes(const Element &element, Key &least, Key &greatest) const {
-    Key most;
-    Bits magnitude = 0;
-    least = most = element.key(x[0]);
-#pragma unroll
-    for (unsigned r = 0; r < rows; r++) {
-      Key key = element.key(x[r]);
-      least = key < least ? key : least;
-      most = key > most ? key : most;
-      if constexpr (Element::is_float) {
-        Bits a = x[r] & Element::positive;
-        magnitude = a > magnitude ? a : magnitude;
-      }
-    }
-    greatest = ~most;
-    if constexpr (Element::is_float)
-      if (magnitude > element.inf) least = greatest = nan_key();
-  }
-
-  __device__ static constexpr Key nan_key() {
-    return static_cast<Key>(~0ll << (8 * Element::bytes - 1));
-  }
-
-  /* The first row of this lane with this key (of RED_MIN, zeros being equal); there is one. */
-  __device__ unsigned find(const Element &element, Key key, bool nan) const {
-    unsigned row = 0;
-    if constexpr (Element::is_float) {
-      if (nan) {
-#pragma unroll
-        for (int r = rows - 1; r >= 0; r--)
-          if ((x[r] & Element::positive) > element.inf) row = r;
-        return row;
-      }
-      constexpr Bits all = (Element::positive << 1) + 1;
-      Bits want = static_cast<Bits>(key ^ (key >> (8 * sizeof(Key) - 1) & static_cast<Key>(Element::positive))) & all;
-      Bits mask = (want & Element::positive) == 0 ? Element::positive : all;
-      want &= mask;
-#pragma unroll
-      for (int r = rows - 1; r >= 0; r--)
-        if ((x[r] & mask) == want) row = r;
-    } else {
-#pragma unroll
-      for (int r = rows - 1; r >= 0; r--)
-        if (element.key(x[r]) == key) row = r;
-    }
-    return row;
-  }
-};
-
-template <class Key> __device__ inline Key least_of_warps(const Key (&warp)[block_warps]) {
-  return min(min(warp[0], warp[1]), min(warp[2], warp[3]));
-}
-
-template <class Element>
-__device__ inline Extremes<typename Element::Key> tile_extremes(const Element &element, const StatsTile<Element> &x,
-                                                                StatsScratch<Element> &scratch) {
-  using Key = typename Element::Key;
-  using S = Shape<typename Element::Lane, 1>;
-  constexpr bool is_float = Element::is_float;
-  unsigned warp = threadIdx.x / 32;
-  Key my_least, my_greatest;
-  x.extremes(element, my_least, my_greatest);
-  Key least = warp_least(my_least), greatest = warp_least(my_greatest);
-  if (threadIdx.x % 32 == 0) {
-    scratch.least[warp] = least;
-    scratch.greatest[warp] = greatest;
-  }
-  __syncthreads();
-  Extremes<Key> tile;
-  tile.least = least_of_warps(scratch.least);
-  tile.greatest = least_of_warps(scratch.greatest);
-  uint32_t argmin = UINT32_MAX, argmax = UINT32_MAX;
-  unsigned first = threadIdx.x / S::threads * S::chunk + threadIdx.x % S::threads;
-  bool nan = is_float && tile.least == StatsTile<Element>::nan_key();
-  if (place_of_least<is_float>(my_least) == place_of_least<is_float>(tile.least))
-    argmin = first + x.find(element, tile.least, nan) * S::lanes;
-  if (place_of_greatest<is_float>(my_greatest) == place_of_greatest<is_float>(tile.greatest))
-    argmax = first + x.find(element, ~tile.greatest, nan) * S::lanes;
-  argmin = warp_first(argmin);
-  argmax = warp_first(argmax);
-  if (threadIdx.x % 32 == 0) {
-    scratch.argmin[warp] = argmin;
-    scratch.argmax[warp] = argmax;
-  }
-  __syncthreads();
-  tile.argmin = least_of_warps(scratch.argmin);
-  tile.argmax = least_of_warps(scratch.argmax);
-  return tile;
-}
-
 template <class Element> __device__ inline void stats(const red_cuda_reduce &args) {
   using S = Shape<typename Element::Lane, 1>;
   using State = typename StatsPolicy<Element>::State;
@@ -332,35 +392,35 @@ template <class Element> __device__ inline void stats(const red_cuda_reduce &arg
   const Element element(args.element);
   auto tile = [&](uint64_t t) {
     uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk;
-    int64_t remaining = static_cast<int64_t>(args.n - first);
+    unsigned left = left_in_chunk(args.n, first, S::chunk);
     StatsTile<Element> x;
-    x.load(args.in, static_cast<const char *>(args.in) + first * Element::bytes, remaining);
-    typename Element::Partial lane[1] = {x.sum(element, remaining)};
+    x.load(args.in, static_cast<const char *>(args.in) + first * Element::bytes, left);
+    typename Element::Partial lane = x.sum(element, left);
+    if constexpr (Element::is_float) scratch.fold.lane[threadIdx.x] = lane; /* the extremes have the barrier */
     State state;
-    state.extremes = tile_extremes(element, x, scratch);
-    state.extremes.argmin += t * S::tile;
-    state.extremes.argmax += t * S::tile;
+    state.extremes = tile_extremes(element, x, t, scratch);
     if constexpr (Element::is_float)
-      state.sum = fold_lanes<typename Element::Number, 1>(lane, Sum(), scratch.fold);
+      state.sum = threadIdx.x < 32 ? fold_stored(Sum(), scratch.fold) : lane;
     else
-      state.sum = block_reduce<block_threads>(static_cast<__int128>(lane[0]), Sum(), scratch.block);
+      state.sum = block_reduce<block_threads>(static_cast<__int128>(lane), Sum(), scratch.block);
     return state;
   };
-  reduce_tiles(args, StatsPolicy<Element>(), tile, scratch.combine);
+  reduce_tiles(args, StatsPolicy<Element>(scratch), tile, scratch.combine);
 }
 
 } // namespace red
 
-#define STATS(name, element)                                                                                           \
-  extern "C" __global__ void __launch_bounds__(red::block_threads) name(const __grid_constant__ red_cuda_reduce args) { \
+#define STATS(name, element, resident)                                                                                 \
+  extern "C" __global__ void __launch_bounds__(red::block_threads, resident)                                           \
+      name(const __grid_constant__ red_cuda_reduce args) {                                                             \
     red::stats<red::element>(args);                                                                                    \
   }
 
-STATS(stats_f16, F16)
-STATS(stats_bf16, BF16)
-STATS(stats_f32, F32)
-STATS(stats_f64, F64)
-STATS(stats_1, Integer<1>)
-STATS(stats_2, Integer<2>)
-STATS(stats_4, Integer<4>)
-STATS(stats_8, Wide)
+STATS(stats_f16, F16, 6)
+STATS(stats_bf16, BF16, 6)
+STATS(stats_f32, F32, 6)
+STATS(stats_f64, F64, 4)
+STATS(stats_1, Integer<1>, 6)
+STATS(stats_2, Integer<2>, 7)
+STATS(stats_4, Integer<4>, 7)
+STATS(stats_8, Wide, 4)

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The public device headers as kernels of their own, against the orders that they state, computed on the host. */
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include <red/device/cuda/block.cuh>
+
+namespace {
+
+int failures, checks;
+
+template <class T> void expect_same(const char *what, unsigned threads, const std::vector<T> &want, const T *got) {
+  checks++;
+  for (size_t i = 0; i < want.size(); i++)
+    if (std::memcmp(&want[i], &got[i], sizeof(T)) != 0) {
+      if (failures++ < 20) std::printf("FAIL %s, %u threads: thread %zu differs\n", what, threads, i);
+      return;
+    }
+}
+
+/* ---- The stated orders
+ * ------------------------------------------------------------------------------------------------- */
+
+template <class T, class Op> T reduced(std::vector<T> a, Op op) {
+  for (size_t h = 16; h > 0; h /= 2)
+    for (size_t l = 0; l < h && l + h < a.size(); l++) a[l] = op(a[l], a[l + h]);
+  return a[0];
+}
+
+template <class T, class Op> T reduced_pairs(std::vector<T> a, Op op) {
+  for (size_t h = 1; h < 32; h *= 2)
+    for (size_t l = 0; l + h < a.size(); l += 2 * h) a[l] = op(a[l], a[l + h]);
+  return a[0];
+}
+
+template <class T, class Op> std::vector<T> scanned(std::vector<T> a, Op op) {
+  for (size_t d = 1; d < 32; d *= 2) {
+    std::vector<T> old = a;
+    for (size_t l = d; l < a.size(); l++) a[l] = op(old[l - d], old[l]);
+  }
+  return a;
+}
+
+template <class T> std::vector<T> warp_of(const std::vector<T> &a, size_t warp) {
+  size_t end = std::min(a.size(), warp * 32 + 32);
+  return std::vector<T>(a.begin() + warp * 32, a.begin() + end);
+}
+
+template <class T, class Op> T block_reduced(const std::vector<T> &a, Op op) {
+  std::vector<T> warps;
+  for (size_t w = 0; w * 32 < a.size(); w++) warps.push_back(reduced(warp_of(a, w), op));
+  return reduced(warps, op);
+}
+
+template <class T, class Op> std::vector<T> block_scanned(const std::vector<T> &a, Op op) {
+  std::vector<T> result;
+  T before = T();
+  for (size_t w = 0; w * 32 < a.size(); w++) {
+    std::vector<T> part = scanned(warp_of(a, w), op);
+    T total = part.back();
+    for (T &x : part) x = w == 0 ? x : op(before, x);
+    before = w == 0 ? total : op(before, total);
+    result.insert(result.end(), part.begin(), part.end());
+  }
+  return result;
+}
+
+/* ---- Operators on both sides
+ * -------------------------------------------------------------------------------------------- */
+
+struct AddHost {
+  template <class T> T operator()(T a, T b) const { return a + b; }
+};
+struct XorHost {
+  template <class T> T operator()(T a, T b) const { return a ^ b; }
+};
+
+/* Associative, not commutative: the composition of x -> a x + b. Shows whether left and right are kept. */
+struct Affine {
+  uint32_t a, b;
+};
+struct Compose {
+  __host__ __device__ Affine operator()(Affine f, Affine g) const { return {f.a * g.a, f.b * g.a + g.b}; }
+};
+
+/* ---- Kernels
+ * -------------------------------------------------------------------------------------------------------------- */
+
+enum Which {
+  WARP_REDUCE,
+  WARP_PAIRS,
+  WARP_INCLUSIVE,
+  WARP_EXCLUSIVE,
+  BLOCK_REDUCE,
+  BLOCK_ALL,
+  BLOCK_INCLUSIVE,
+  BLOCK_EXCLUSIVE
+};
+
+template <class T, class Op> __global__ void run(Which which, const T *in, T *out, T identity, T *total) {
+  __shared__ red::BlockScratch<T> scratch;
+  unsigned t = threadIdx.x, rest = blockDim.x - (t & ~31u), lanes = rest < 32 ? rest : 32;
+  T x = in[t];
+  switch (which) {
+  case WARP_REDUCE:
+    x = red::warp_reduce(x, Op(), lanes);
+    break;
+  case WARP_PAIRS:
+    x = red::warp_reduce_pairs(x, Op(), lanes);
+    break;
+  case WARP_INCLUSIVE:
+    x = red::warp_inclusive_scan(x, Op(), lanes);
+    break;
+  case WARP_EXCLUSIVE:
+    x = red::warp_exclusive_scan(x, Op(), identity, lanes);
+    break;
+  case BLOCK_REDUCE:
+    x = red::block_reduce(x, Op(), scratch);
+    break;
+  case BLOCK_ALL:
+    x = red::block_reduce_all(x, Op(), scratch);
+    break;
+  case BLOCK_INCLUSIVE:
+    x = red::block_inclusive_scan(x, Op(), scratch);
+    break;
+  case BLOCK_EXCLUSIVE: {
+    T whole;
+    x = red::block_exclusive_scan(x, Op(), identity, scratch, &whole);
+    total[t] = whole;
+    break;
+  }
+  }
+  out[t] = x;
+}
+
+template <class T> struct Arrays {
+  T *in, *out, *total;
+  Arrays() {
+    cudaMallocHost(&in, 1024 * sizeof(T));
+    cudaMallocHost(&out, 1024 * sizeof(T));
+    cudaMallocHost(&total, 1024 * sizeof(T));
+  }
+  ~Arrays() {
+    cudaFreeHost(in);
+    cudaFreeHost(out);
+    cudaFreeHost(total);
+  }
+};
+
+template <class T> std::vector<T> shifted(const std::vector<T> &inclusive, T identity, size_t unit) {
+  std::vector<T> result(inclusive.size());
+  for (size_t i = 0; i < inclusive.size(); i++) result[i] = i % unit == 0 ? identity : inclusive[i - 1];
+  return result;
+}
+
+template <class T, class Op, class HostOp>
+void check_all(const char *name, HostOp op, T identity, const std::function<T(unsigned)> &value, bool commutes = true) {
+  Arrays<T> arrays;
+  auto launch = [&](Which which, unsigned threads) {
+    run<T, Op><<<1, threads>>>(which, arrays.in, arrays.out, identity, arrays.total);
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) {
+      std::printf("FAIL %s: %s\n", name, cudaGetErrorString(error));
+      failures++;
+    }
+  };
+  for (unsigned threads :
+       {1u, 2u, 3u, 31u, 32u, 33u, 63u, 64u, 95u, 96u, 128u, 255u, 256u, 500u, 512u, 1000u, 1023u, 1024u}) {
+    std::vector<T> a(threads);
+    for (unsigned i = 0; i < threads; i++) arrays.in[i] = a[i] = value(i * 7 + threads);
+    std::vector<T> inclusive;
+    for (size_t w = 0; w * 32 < threads; w++) {
+      std::vector<T> part = scanned(warp_of(a, w), op);
+      inclusive.insert(inclusive.end(), part.begin(), part.end());
+    }
+    auto check_warps = [&](const char *what, bool pairs) {
+      for (size_t w = 0; w * 32 < threads; w++) {
+        std::vector<T> one = {pairs ? reduced_pairs(warp_of(a, w), op) : reduced(warp_of(a, w), op)};
+        expect_same(what, threads, one, arrays.out + w * 32);
+      }
+    };
+    if (commutes) {
+      launch(WARP_REDUCE, threads);
+      check_warps(name, false);
+      launch(BLOCK_REDUCE, threads);
+      std::vector<T> whole = {block_reduced(a, op)};
+      expect_same(name, threads, whole, arrays.out);
+      launch(BLOCK_ALL, threads);
+      expect_same(name, threads, std::vector<T>(threads, whole[0]), arrays.out);
+    }
+    launch(WARP_PAIRS, threads);
+    check_warps(name, true);
+    launch(WARP_INCLUSIVE, threads);
+    expect_same(name, threads, inclusive, arrays.out);
+    launch(WARP_EXCLUSIVE, threads);
+    expect_same(name, threads, shifted(inclusive, identity, 32), arrays.out);
+    std::vector<T> block = block_scanned(a, op);
+    launch(BLOCK_INCLUSIVE, threads);
+    expect_same(name, threads, block, arrays.out);
+    launch(BLOCK_EXCLUSIVE, threads);
+    expect_same(name, threads, shifted(block, identity, 1024), arrays.out);
+    expect_same(name, threads, std::vector<T>(threads, block.back()), arrays.total);
+  }
+}
+
+/* ---- Shuffles and the operators' corners
+ * ------------------------------------------------------------------------------------ */
+
+struct Wide {
+  double x;
+  uint16_t y;
+};
+
+__global__ void shuffles(unsigned *wrong) {
+  unsigned lane = red::lane_index();
+  Wide mine = {lane + 0.5, static_cast<uint16_t>(lane * 3)};
+  Wide all = red::warp_broadcast(mine, 7), other = red::warp_xor(mine, 5), down = red::warp_down(mine, 3),
+       up = red::warp_up(mine, 4);
+  bool right = all.x == 7.5 && all.y == 21 && other.x == (lane ^ 5) + 0.5 && other.y == (lane ^ 5) * 3;
+  if (lane + 3 < 32) right = right && down.x == lane + 3.5 && down.y == (lane + 3) * 3;
+  if (lane >= 4) right = right && up.x == lane - 3.5 && up.y == (lane - 4) * 3;
+  if (lane < 4) right = right && up.x == lane + 0.5; /* keeps its own */
+  if (!right) atomicAdd(wrong, 1u);
+}
+
+__global__ void corners(unsigned *wrong) {
+  const float nan = __uint_as_float(0x7fc00000u), inf = __uint_as_float(0x7f800000u);
+  bool right = __float_as_uint(red::Min()(0.0f, -0.0f)) == 0x80000000u;
+  right = right && __float_as_uint(red::Min()(-0.0f, 0.0f)) == 0x80000000u;
+  right = right && __float_as_uint(red::Max()(-0.0f, 0.0f)) == 0u && __float_as_uint(red::Max()(0.0f, -0.0f)) == 0u;
+  right = right && red::Min()(nan, 1.0f) != red::Min()(nan, 1.0f) && red::Max()(1.0f, nan) != red::Max()(1.0f, nan);
+  right = right && red::MinNum()(nan, 1.0f) == 1.0f && red::MaxNum()(1.0f, nan) == 1.0f;
+  right = right && red::Min()(inf, -inf) == -inf && red::MaxNum()(inf, -inf) == inf;
+  right = right && red::Min()(-3, 2) == -3 && red::Max()(3u, 2u) == 3u && red::And()(6, 3) == 2 && red::Or()(6, 3) == 7;
+  right = right && red::Prod()(static_cast<uint8_t>(16), static_cast<uint8_t>(17)) == 16;
+  if (!right) atomicAdd(wrong, 1u);
+}
+
+void check_kernel(const char *what, void (*kernel)(unsigned *)) {
+  unsigned *wrong;
+  cudaMallocHost(&wrong, sizeof *wrong);
+  *wrong = 0;
+  kernel<<<1, 32>>>(wrong);
+  checks++;
+  if (cudaDeviceSynchronize() != cudaSuccess || *wrong != 0) {
+    std::printf("FAIL %s: %u lanes\n", what, *wrong);
+    failures++;
+  }
+  cudaFreeHost(wrong);
+}
+
+float number(unsigned i) {
+  uint32_t x = i * 2654435761u + 12345u;
+  x ^= x >> 15;
+  return (static_cast<float>(x & 0xffffff) - 8388608.0f) / 1000.0f;
+}
+
+} // namespace
+
+int main() {
+  int count = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess || count == 0) {
+    std::printf("skipped: %s\n", cudaGetErrorString(error));
+    return 77;
+  }
+  check_kernel("shuffles", shuffles);
+  check_kernel("corners", corners);
+  check_all<float, red::Sum>("float", AddHost(), 0.0f, number);
+  check_all<double, red::Sum>("double", AddHost(), 0.0, [](unsigned i) { return number(i) / 7.0; });
+  check_all<uint64_t, red::Xor>("uint64_t", XorHost(), 0, [](unsigned i) { return i * 0x9e3779b97f4a7c15ull; });
+  check_all<int, red::Max>(
+      "int max", [](int a, int b) { return a > b ? a : b; }, INT32_MIN,
+      [](unsigned i) { return static_cast<int>(i * 2654435761u); });
+  check_all<float, red::Min>(
+      "float min", [](float a, float b) { return b < a ? b : a; }, number(1), number);
+  check_all<Affine, Compose>(
+      "affine", Compose(), Affine{1, 0},
+      [](unsigned i) {
+        return Affine{i * 2 + 1, i * 2654435761u};
+      },
+      false);
+  std::printf("primitives: %d of %d checks failed\n", failures, checks);
+  return failures != 0;
+}
