@@ -30,8 +30,14 @@ unsigned red_team_take(const red_cpu *cpu, unsigned wanted);
 void red_team_give(unsigned threads);
 /* Call fn on `count` threads at once, in the floating-point environment of the bits; count may come out smaller. */
 void red_team_run(unsigned threads, red_team_fn *fn, void *job);
-/* Wait for the rest of the team. */
-void red_team_barrier(void);
+/* In a loop that waits for another thread. */
+static inline void red_team_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  __asm__ volatile("yield");
+#endif
+}
 
 /* plan.c: how many threads a problem deserves. */
 typedef enum red_work {

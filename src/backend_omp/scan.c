@@ -6,6 +6,8 @@
  */
 #include "scan_job.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +18,13 @@ enum {
   PART_BYTES = 256 << 10
 };
 
-/* The node of a thread's part, of this window and of the next: on cache lines of its own. */
+/*
+ * What a thread tells the others, on cache lines of its own: the node of its part of a window, and how many windows'
+ * nodes it has told. Two places suffice: who tells of window w + 1 has read all nodes of window w.
+ */
 typedef struct slot {
-  _Alignas(128) red_state node[2];
+  _Alignas(128) atomic_uint_fast64_t told;
+  red_state node[2];
 } slot;
 
 typedef struct team_scan {
@@ -35,8 +41,22 @@ static uint64_t part_length(const team_scan *team, uint64_t index) {
 }
 
 /* The last part, if incomplete, is followed by nothing that would need its node. */
-static void reduce_part(const team_scan *team, uint64_t index, red_state *node) {
-  if (part_length(team, index) == team->part) *node = red_scan_node(team->job, index * team->part, team->part);
+static void tell(const team_scan *team, unsigned index, unsigned count, uint64_t window) {
+  uint64_t part = window * count + index;
+  slot *mine = &team->slots[index];
+  if (part_length(team, part) == team->part)
+    mine->node[window % 2] = red_scan_node(team->job, part * team->part, team->part);
+  atomic_store_explicit(&mine->told, window + 1, memory_order_release);
+}
+
+/* Others are at most a part behind, unless the machine is shared: then let them run. */
+static const red_state *heard(const team_scan *team, unsigned index, uint64_t window) {
+  slot *other = &team->slots[index];
+  for (unsigned spins = 0; atomic_load_explicit(&other->told, memory_order_acquire) <= window;) {
+    if (++spins < 4096) red_team_pause();
+    else sched_yield();
+  }
+  return &other->node[window % 2];
 }
 
 static void work(void *argument, unsigned index, unsigned count) {
@@ -45,27 +65,22 @@ static void work(void *argument, unsigned index, unsigned count) {
   const uint64_t parts = (job->lowered->n + team->part - 1) / team->part;
   red_prefix prefix;
   red_prefix_begin(&prefix, red_scan_before(job));
-  reduce_part(team, index, &team->slots[index].node[0]);
-  red_team_barrier();
-  for (uint64_t window = 0; window < parts; window += count) {
-    const unsigned now = window / count % 2;
-    for (unsigned i = 0; i < index && part_length(team, window + i) == team->part; i++)
-      red_prefix_append(&prefix, job, team->slots[i].node[now]);
-    uint64_t mine = window + index;
+  tell(team, index, count, 0);
+  for (uint64_t window = 0; window * count < parts; window++) {
+    const uint64_t first = window * count, mine = first + index;
+    for (unsigned i = 0; i < index && part_length(team, first + i) == team->part; i++)
+      red_prefix_append(&prefix, job, *heard(team, i, window));
     if (part_length(team, mine) > 0)
-      red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix));
-    for (unsigned i = index; i < count && part_length(team, window + i) == team->part; i++) {
-      red_prefix_append(&prefix, job, team->slots[i].node[now]);
-      if (i == index) red_scan_store_end(job, &prefix, (mine + 1) * team->part);
-    }
-    reduce_part(team, mine + count, &team->slots[index].node[!now]);
-    red_team_barrier();
+      red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix), count * team->part);
+    for (unsigned i = index; i < count && part_length(team, first + i) == team->part; i++)
+      red_prefix_append(&prefix, job, *heard(team, i, window));
+    tell(team, index, count, window + 1);
   }
   if (index == 0 && prefix.k > 0) team->total = prefix.node[63 - __builtin_clzll(prefix.k)];
 }
 
 static red_state scan_alone(const red_scan_job *job) {
-  return red_scan_piece(job, 0, job->lowered->n, red_scan_before(job));
+  return red_scan_piece(job, 0, job->lowered->n, red_scan_before(job), 0);
 }
 
 static red_state scan_team(const red_scan_job *job, unsigned threads) {
@@ -74,6 +89,7 @@ static red_state scan_team(const red_scan_job *job, unsigned threads) {
   team_scan team = {.job = job, .part = PART_BYTES / widest};
   team.slots = aligned_alloc(_Alignof(slot), threads * sizeof(slot));
   if (team.slots == NULL) return scan_alone(job);
+  for (unsigned i = 0; i < threads; i++) atomic_init(&team.slots[i].told, 0);
   red_team_run(threads, work, &team);
   free(team.slots);
   return team.total;
@@ -82,7 +98,7 @@ static red_state scan_team(const red_scan_job *job, unsigned threads) {
 static red_state scan_all(const red_cpu *cpu, red_scan_job *job) {
   const red_lowered *lowered = job->lowered;
   uint64_t bytes = lowered->n * (lowered->in_bytes + lowered->out_bytes);
-  if (bytes > cpu->last_level && (uintptr_t)job->out % 64 == 0) job->flags |= RED_SCAN_STREAM;
+  if (bytes > cpu->last_level && job->in != job->out && (uintptr_t)job->out % 16 == 0) job->flags |= RED_SCAN_STREAM;
   unsigned threads = red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
   red_state total = threads > 1 ? scan_team(job, threads) : scan_alone(job);
   red_team_give(threads);

@@ -210,22 +210,27 @@ static bool is_direct(const red_scan_job *job) {
   return !job->is_flag && job->load == NULL && job->store[0] == NULL;
 }
 
-red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, red_state before) {
+red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, red_state before, uint64_t ahead) {
   const red_lowered *lowered = job->lowered;
   const uint8_t *in = job->in + first * lowered->in_bytes;
   uint8_t *out = job->out + first * lowered->out_bytes;
   red_scan_fn *scan = job->kernels->scan[job->op];
-  if (is_direct(job)) return scan(lowered, in, out, n, before, job->flags);
+  if (first + n + ahead > lowered->n) ahead = 0;
+  ahead *= lowered->in_bytes;
+  if (is_direct(job)) return scan(lowered, in, out, n, before, job->flags, ahead);
   const unsigned flags = job->flags & ~RED_SCAN_STREAM;
   _Alignas(64) uint8_t tile[RED_TILE * 8], spare[RED_TILE * 8];
   red_prefix prefix;
   red_prefix_begin(&prefix, before);
   for (uint64_t i = 0; i < n; i += RED_TILE) {
     size_t here = n - i < RED_TILE ? n - i : RED_TILE;
-    const void *lanes = load_tile(job, in + i * lowered->in_bytes, here, tile, spare);
+    const uint8_t *from = in + i * lowered->in_bytes;
+    for (size_t line = 0; ahead != 0 && line < here * lowered->in_bytes; line += 64)
+      __builtin_prefetch(from + ahead + line, 0, 2);
+    const void *lanes = load_tile(job, from, here, tile, spare);
     uint8_t *to = out + i * lowered->out_bytes;
     void *scanned = job->store[0] != NULL ? tile : to;
-    red_state node = scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags);
+    red_state node = scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags, 0);
     store_tile(job, tile, spare, here, to);
     red_prefix_append(&prefix, job, node);
     if (here == RED_TILE) red_scan_store_end(job, &prefix, first + i + here);

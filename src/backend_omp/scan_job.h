@@ -28,8 +28,11 @@ red_scan_job red_scan_job_of(const red_kernels *kernels, const red_lowered *lowe
 /* P(0) as the kernel's states have it: init, or the identity. */
 red_state red_scan_before(const red_scan_job *job);
 
-/* Scan [first, first + n), `first` a multiple of a power of two >= n or 0; returns the node if n is a power of two. */
-red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, red_state before);
+/*
+ * Scan [first, first + n), `first` a multiple of a power of two >= n or 0; returns the node if n is a power of two.
+ * `ahead` elements beyond are prefetched on the way, where there are some.
+ */
+red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, red_state before, uint64_t ahead);
 
 /* The node of [first, first + n), n a power of two and `first` a multiple of it. */
 red_state red_scan_node(const red_scan_job *job, uint64_t first, uint64_t n);

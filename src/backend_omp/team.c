@@ -66,9 +66,6 @@ void red_team_run(unsigned threads, red_team_fn *fn, void *job) {
   }
 }
 
-void red_team_barrier(void) {
-#pragma omp barrier
-}
 
 #else
 
@@ -88,6 +85,5 @@ void red_team_give(unsigned threads) {
 void red_team_run(unsigned threads, red_team_fn *fn, void *job) {
   (void)threads, fn(job, 0, 1);
 }
-void red_team_barrier(void) {}
 
 #endif

@@ -65,6 +65,10 @@ INLINE bool v_any(v_u8 x) {
 INLINE void v_stream(void *p, v_u8 x) {
   _mm256_stream_si256((__m256i *)p, (__m256i)x);
 }
+INLINE void v_stream_16(void *p, v_u8 x) {
+  _mm_stream_si128((__m128i *)p, _mm256_castsi256_si128((__m256i)x));
+  _mm_stream_si128((__m128i *)p + 1, _mm256_extracti128_si256((__m256i)x, 1));
+}
 INLINE void v_stream_end(void) {
   _mm_sfence();
 }

@@ -63,6 +63,12 @@ INLINE bool v_any(v_u8 x) {
 INLINE void v_stream(void *p, v_u8 x) {
   _mm512_stream_si512((__m512i *)p, (__m512i)x);
 }
+INLINE void v_stream_16(void *p, v_u8 x) {
+  _mm_stream_si128((__m128i *)p, _mm512_castsi512_si128((__m512i)x));
+  _mm_stream_si128((__m128i *)p + 1, _mm512_extracti32x4_epi32((__m512i)x, 1));
+  _mm_stream_si128((__m128i *)p + 2, _mm512_extracti32x4_epi32((__m512i)x, 2));
+  _mm_stream_si128((__m128i *)p + 3, _mm512_extracti32x4_epi32((__m512i)x, 3));
+}
 INLINE void v_stream_end(void) {
   _mm_sfence();
 }

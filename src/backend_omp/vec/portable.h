@@ -115,10 +115,14 @@ INLINE bool v_any(v_u8 x) {
 }
 #endif
 
-/* Store past the caches; p is aligned to VB. v_stream_end orders such stores before later ones. */
+/* Store past the caches; p is aligned to VB, or for v_stream_16 to 16. v_stream_end orders such stores before later
+ * ones. */
 #ifndef HAVE_STREAM
 #define STREAMS 0
 INLINE void v_stream(void *p, v_u8 x) {
+  v_store(p, x);
+}
+INLINE void v_stream_16(void *p, v_u8 x) {
   v_store(p, x);
 }
 INLINE void v_stream_end(void) {}

@@ -219,13 +219,24 @@ INLINE group finish_group(red_lane_op op, const key_constants *keys, group g) {
   return g;
 }
 
-INLINE void store_group(red_lane_op op, uint8_t *out, bool stream, group g) {
+typedef enum store_mode {
+  STORE_CACHED,
+  STORE_STREAM,
+  STORE_STREAM_16
+} store_mode;
+
+INLINE void store_group(red_lane_op op, uint8_t *out, store_mode mode, group g) {
   const unsigned vectors = group_vectors(op);
-  if (stream) {
+  if (mode == STORE_STREAM) {
     v_stream(out, g.x[0]);
     if (vectors > 1) v_stream(out + VB, g.x[1]);
     if (vectors > 2) v_stream(out + 2 * VB, g.x[2]);
     if (vectors > 2) v_stream(out + 3 * VB, g.x[3]);
+  } else if (mode == STORE_STREAM_16) {
+    v_stream_16(out, g.x[0]);
+    if (vectors > 1) v_stream_16(out + VB, g.x[1]);
+    if (vectors > 2) v_stream_16(out + 2 * VB, g.x[2]);
+    if (vectors > 2) v_stream_16(out + 3 * VB, g.x[3]);
   } else {
     v_store(out, g.x[0]);
     if (vectors > 1) v_store(out + VB, g.x[1]);
@@ -235,11 +246,12 @@ INLINE void store_group(red_lane_op op, uint8_t *out, bool stream, group g) {
 }
 
 /* Rare, so done in memory. */
-__attribute__((noinline, cold)) static void make_nans_canonical(uint8_t *out, size_t bytes, unsigned width) {
-  for (size_t i = 0; i < bytes; i += width) {
-    if (width == 4 && (*(u32_unaligned *)(out + i) & 0x7fffffff) > 0x7f800000) *(u32_unaligned *)(out + i) = 0x7fc00000;
-    if (width == 8 && (*(u64_unaligned *)(out + i) & INT64_MAX) > 0x7ff0000000000000)
-      *(u64_unaligned *)(out + i) = 0x7ff8000000000000;
+__attribute__((noinline)) static void make_nans_canonical(uint8_t *out, size_t bytes, unsigned width) {
+  const v_u8 quiet = width == 4 ? (v_u8)v_splat_u32(0x7fc00000) : (v_u8)v_splat_u64(0x7ff8000000000000);
+  for (size_t i = 0; i < bytes; i += VB) {
+    v_u8 x = v_load(out + i);
+    v_u8 nan = width == 4 ? (v_u8)((v_f32)x != (v_f32)x) : (v_u8)((v_f64)x != (v_f64)x);
+    if (v_any(nan)) v_store(out + i, v_select(nan, quiet, x));
   }
 }
 
@@ -253,19 +265,19 @@ INLINE v_u8 up(red_lane_op op, const key_constants *keys, const uint8_t *in, blo
 }
 
 INLINE void down_and_store(red_lane_op op, const key_constants *keys, const v_u8 *left, v_u8 p, v_u8 after,
-                           bool exclusive, bool stream, uint8_t *out) {
-  store_group(op, out, stream, finish_group(op, keys, down_group(op, left, p, after, exclusive)));
+                           bool exclusive, store_mode mode, uint8_t *out) {
+  store_group(op, out, mode, finish_group(op, keys, down_group(op, left, p, after, exclusive)));
 }
 
 /* The way down; `before` and `after` are P at the block's ends, in every lane. */
 INLINE void down(red_lane_op op, const key_constants *keys, const block *b, v_u8 before, v_u8 after, bool exclusive,
-                 bool stream, uint8_t *out) {
+                 store_mode mode, uint8_t *out) {
   const unsigned bytes = group_bytes(op), count = groups(op);
   v_u8 p[3];
   down_block(op, b, before, p);
   p[count] = after;
-  down_and_store(op, keys, b->left[0], p[0], p[1], exclusive, stream, out);
-  if (count > 1) down_and_store(op, keys, b->left[GROUPS - 1], p[1], p[2], exclusive, stream, out + bytes);
+  down_and_store(op, keys, b->left[0], p[0], p[1], exclusive, mode, out);
+  if (count > 1) down_and_store(op, keys, b->left[GROUPS - 1], p[1], p[2], exclusive, mode, out + bytes);
 }
 
 /*
@@ -293,8 +305,17 @@ INLINE void pad_block(red_lane_op op, const red_lowered *lowered, const uint8_t 
   memcpy(padded, in, count * bytes);
 }
 
-/* ---- Strips of four blocks, whose tree is spelled out; two go up, then down, so that there is always work to overlap
- * ---- */
+/* ---- Strips of four blocks, whose tree is spelled out. Two go up, then down: there is always work to overlap ---- */
+
+INLINE store_mode mode_of(const void *out, unsigned flags) {
+  if ((flags & RED_SCAN_STREAM) == 0 || !STREAMS) return STORE_CACHED;
+  return (uintptr_t)out % VB == 0 ? STORE_STREAM : STORE_STREAM_16;
+}
+
+INLINE void prefetch(const uint8_t *in, size_t ahead, unsigned bytes) {
+  if (ahead == 0) return;
+  for (unsigned i = 0; i < bytes; i += 64) __builtin_prefetch(in + ahead + i, 0, 2);
+}
 
 enum {
   STRIP = 4,
@@ -302,18 +323,20 @@ enum {
 };
 
 INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
-                       v_u8 before, bool exclusive, bool stream) {
+                       v_u8 before, bool exclusive, store_mode mode, size_t ahead) {
   const unsigned bytes = block_bytes(op);
   block b, c;
+  prefetch(in, ahead, 2 * bytes);
   v_u8 node0 = up(op, keys, in, &b), p1 = v_op(op, before, node0);
   v_u8 node1 = up(op, keys, in + bytes, &c), node01 = v_op(op, node0, node1), p2 = v_op(op, before, node01);
-  down(op, keys, &b, before, p1, exclusive, stream, out);
-  down(op, keys, &c, p1, p2, exclusive, stream, out + bytes);
+  down(op, keys, &b, before, p1, exclusive, mode, out);
+  down(op, keys, &c, p1, p2, exclusive, mode, out + bytes);
+  prefetch(in + 2 * bytes, ahead, 2 * bytes);
   v_u8 node2 = up(op, keys, in + 2 * bytes, &b), p3 = v_op(op, p2, node2);
   v_u8 node3 = up(op, keys, in + 3 * bytes, &c), node = v_op(op, node01, v_op(op, node2, node3));
   v_u8 after = advance(op, s, STRIP_LEVEL, node);
-  down(op, keys, &b, p2, p3, exclusive, stream, out + 2 * bytes);
-  down(op, keys, &c, p3, after, exclusive, stream, out + 3 * bytes);
+  down(op, keys, &b, p2, p3, exclusive, mode, out + 2 * bytes);
+  down(op, keys, &c, p3, after, exclusive, mode, out + 3 * bytes);
   if (may_be_nan(op, before, node)) make_nans_canonical(out, STRIP * bytes, op_bytes(op));
   return after;
 }
@@ -322,13 +345,13 @@ INLINE v_u8 scan_block(red_lane_op op, const key_constants *keys, stacks *s, con
                        v_u8 before, bool exclusive) {
   block b;
   v_u8 node = up(op, keys, in, &b), after = advance(op, s, 0, node);
-  down(op, keys, &b, before, after, exclusive, false, out);
+  down(op, keys, &b, before, after, exclusive, STORE_CACHED, out);
   if (may_be_nan(op, before, node)) make_nans_canonical(out, block_bytes(op), op_bytes(op));
   return after;
 }
 
 INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t *in, uint8_t *out, size_t n,
-                      red_state before_all, bool exclusive, bool stream) {
+                      red_state before_all, bool exclusive, store_mode mode, size_t ahead) {
   const size_t bytes = block_bytes(op), size = bytes / op_bytes(op);
   const key_constants keys = key_constants_of(lowered, 0, has_keys(op) ? op : RED_MIN_I64);
   v_u8 p = v_splat(before_all, op_bytes(op));
@@ -336,8 +359,8 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
   stacks_init(&s, n / size + 1, p);
   size_t blocks = n / size, rest = n % size;
   for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes)
-    p = scan_strip(op, &keys, &s, in, out, p, exclusive, stream);
-  if (stream) v_stream_end();
+    p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode, ahead);
+  if (mode != STORE_CACHED) v_stream_end();
   for (; blocks > 0; blocks--, in += bytes, out += bytes) p = scan_block(op, &keys, &s, in, out, p, exclusive);
   if (rest > 0) {
     uint8_t last[8 * VB];
@@ -371,10 +394,10 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
 
 #define KERNEL(name, op)                                                                                               \
   red_state ISA(scan_##name)(const red_lowered *lowered, const void *in, void *out, size_t n, red_state before,        \
-                             unsigned flags) {                                                                         \
-    bool stream = (flags & RED_SCAN_STREAM) != 0;                                                                      \
-    if ((flags & RED_SCAN_EXCLUSIVE) != 0) return scan(op, lowered, in, out, n, before, true, stream);                 \
-    return scan(op, lowered, in, out, n, before, false, stream);                                                       \
+                             unsigned flags, size_t ahead) {                                                           \
+    store_mode mode = mode_of(out, flags);                                                                             \
+    if ((flags & RED_SCAN_EXCLUSIVE) != 0) return scan(op, lowered, in, out, n, before, true, mode, ahead);            \
+    return scan(op, lowered, in, out, n, before, false, mode, ahead);                                                  \
   }
 RED_SCANS(KERNEL)
 #undef KERNEL

@@ -48,6 +48,9 @@ INLINE bool v_any(v_u8 x) {
 INLINE void v_stream(void *p, v_u8 x) {
   _mm_stream_si128((__m128i *)p, (__m128i)x);
 }
+INLINE void v_stream_16(void *p, v_u8 x) {
+  v_stream(p, x);
+}
 INLINE void v_stream_end(void) {
   _mm_sfence();
 }
