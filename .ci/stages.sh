@@ -113,7 +113,7 @@ stage_static() {
     run_suites build/ci/$kind --suite headers --suite examples --suite omp
   done
   meson compile -C build/ci/shared red-bench-cpu
-  build/ci/shared/bench/red-bench-cpu -s 1 -b 1
+  build/ci/shared/bench/red-bench-cpu -s 1 -b 64 'L1 reduce sum f32'
 }
 
 # The CUDA backend builds without a GPU; its suites then say why they are left out.
