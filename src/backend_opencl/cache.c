@@ -136,7 +136,7 @@ static bool is_ours(const header *head, const red_cl_cache_entry *entry, off_t f
 
 unsigned char *red_cl_cache_load(const red_cl_cache_entry *entry, size_t *bytes) {
   if (entry->path == NULL) return NULL;
-  int file = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  int file = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return NULL;
   struct stat found;
   header head;

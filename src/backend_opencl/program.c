@@ -108,7 +108,7 @@ static void write_options(const red_cl_device *device, const red_lowered *lowere
   if (is_scan(lowered)) output_options(lowered, output, sizeof output);
   uint32_t group = is_scan(lowered) ? device->group : red_cl_reduce_group(device, lowered);
   snprintf(text, MOST_OPTIONS,
-           "-cl-std=%s -DRED_SHAPE_%s -DRED_GROUP=%u -DRED_%s -DRED_IN_%s -DRED_IN_BITS=%d -DRED_IN_FLOAT=%d"
+           "-w -cl-std=%s -DRED_SHAPE_%s -DRED_GROUP=%u -DRED_%s -DRED_IN_%s -DRED_IN_BITS=%d -DRED_IN_FLOAT=%d"
            " -DRED_IN_SIGNED=%d -DRED_CANONICAL=%d -DRED_LANES=%u -DRED_CHUNK=%u%s%s",
            standard_of(device), shape_macros[device->traits.shape], (unsigned)group, family_names[lowered->family],
            red_dtype_name(in), 8 * lowered->in_bytes, is_float(in), is_signed(in),

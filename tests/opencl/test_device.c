@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What only an OpenCL device has: the application's own context and queues, in order or not, cl_mem with offsets of any
+ * alignment, results and statistics that stay on the device, refusals with a sentence.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../compare.h"
+#include "api.h"
+
+enum {
+  N = 40000
+};
+
+static red_context *context;
+static cl_context native;
+static cl_device_id native_device;
+
+/* The first device that the library would take, in a context of the application's. */
+static void open_native(void) {
+  cl_platform_id platforms[16];
+  cl_uint count = 0;
+  ck_assert_ptr_null(red_cl_open_api());
+  ck_assert_int_eq(red_cl.GetPlatformIDs(16, platforms, &count), CL_SUCCESS);
+  ck_assert_uint_gt(count, 0);
+  ck_assert_int_eq(red_cl.GetDeviceIDs(platforms[0], CL_DEVICE_TYPE_ALL, 1, &native_device, NULL), CL_SUCCESS);
+  cl_int error;
+  native = red_cl.CreateContext(NULL, 1, &native_device, NULL, NULL, &error);
+  ck_assert_int_eq(error, CL_SUCCESS);
+  red_context_options options = {
+      .size = sizeof options, .backend = "opencl", .native_context = native, .native_device = native_device};
+  ck_red(red_context_create(&options, &context));
+}
+
+static void close_native(void) {
+  red_context_destroy(context);
+  ck_assert_int_eq(red_cl.ReleaseContext(native), CL_SUCCESS);
+}
+
+static cl_mem filled(const void *bytes, size_t count, size_t offset) {
+  cl_int error;
+  cl_mem memory = red_cl.CreateBuffer(native, CL_MEM_READ_WRITE, offset + count + 64, NULL, &error);
+  ck_assert_int_eq(error, CL_SUCCESS);
+  if (bytes != NULL) ck_red(red_upload(context, NULL, memory, offset, bytes, count));
+  return memory;
+}
+
+/* The problem on device memory at odd offsets, through `queue`, against the reference. */
+static void compare_on_device(const red_problem *problem, red_queue *queue, random_state *random) {
+  size_t in_size = red_dtype_bytes(problem->in), bytes = output_bytes(problem);
+  size_t out_size = problem->kind == RED_STATS ? 8 : bytes / (problem->kind == RED_REDUCE ? 1 : problem->n);
+  unsigned char *in = malloc(problem->n * in_size), *expected = malloc(bytes), *out = malloc(bytes);
+  red_args args = {.size = sizeof args};
+  random_elements(random, problem->in, in, problem->n);
+  red_status status = red_reference(problem, in, expected);
+  args.in_offset = in_size * random_below(random, 9);
+  args.out_offset = out_size * random_below(random, 9);
+  args.in = filled(in, problem->n * in_size, args.in_offset);
+  args.out = filled(NULL, bytes, args.out_offset);
+  red_problem on_device = *problem;
+  on_device.in_memory = on_device.out_memory = RED_DEVICE;
+  red_plan *plan = NULL;
+  if (!may_refuse(problem, red_plan_create(context, &on_device, &plan))) {
+    ck_assert_msg(plan != NULL, "%s", red_last_error());
+    ck_red(red_plan_execute_args(plan, queue, &args));
+    ck_red(red_download(context, queue, out, args.out, args.out_offset, bytes));
+    if (status == RED_ERR_EMPTY) memset(expected, 0xff, bytes); /* the index of nothing */
+    compare_outputs(problem, "on the device", expected, out);
+  }
+  red_plan_destroy(plan);
+  red_free(context, (void *)args.in);
+  red_free(context, args.out);
+  free(in);
+  free(expected);
+  free(out);
+}
+
+static void every_operator(red_queue *queue, unsigned salt) {
+  random_state random = random_start(salt);
+  for (unsigned op = 1; op < RED_OP_COUNT; op++)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, (red_op)op, (red_dtype)in, 1 + random_below(&random, N));
+      red_problem resolved = problem;
+      if (red_problem_resolve(&resolved) != RED_OK) continue;
+      compare_on_device(&problem, queue, &random);
+    }
+}
+
+static red_queue *wrapped(cl_command_queue_properties properties, cl_command_queue *queue) {
+  cl_int error;
+  red_queue *wrapper;
+  *queue = red_cl.CreateCommandQueue(native, native_device, properties, &error);
+  if (error == CL_INVALID_QUEUE_PROPERTIES) return NULL; /* no such queue on this device */
+  ck_assert_int_eq(error, CL_SUCCESS);
+  ck_red(red_queue_wrap(context, *queue, &wrapper));
+  return wrapper;
+}
+
+static void unwrap(red_queue *wrapper, cl_command_queue queue) {
+  red_queue_destroy(wrapper);
+  ck_assert_int_eq(red_cl.Finish(queue), CL_SUCCESS); /* it is still the application's */
+  ck_assert_int_eq(red_cl.ReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+START_TEST(application_queue) {
+  cl_command_queue queue;
+  red_queue *wrapper = wrapped(0, &queue);
+  every_operator(wrapper, 1);
+  unwrap(wrapper, queue);
+}
+END_TEST
+
+START_TEST(out_of_order_queue) {
+  cl_command_queue queue;
+  red_queue *wrapper = wrapped(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &queue);
+  if (wrapper == NULL) return;
+  random_state random = random_start(2);
+  for (unsigned i = 0; i < suite_repeat(30); i++) {
+    red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 1 + random_below(&random, N));
+    red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 1 + random_below(&random, 10 * N));
+    compare_on_device(&scan, wrapper, &random);
+    compare_on_device(&sum, wrapper, &random);
+  }
+  unwrap(wrapper, queue);
+}
+END_TEST
+
+/* Two executions and a reader in a queue, nothing awaited in between: a scan in place, then its maximum. */
+START_TEST(chained) {
+  random_state random = random_start(3);
+  int32_t *in = malloc(N * sizeof *in), *scanned = malloc(N * sizeof *scanned);
+  red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, N);
+  scan.out = RED_I32;
+  red_problem most = RED_PROBLEM_INIT(RED_REDUCE, RED_MAX, RED_I32, N);
+  int32_t expected, result;
+  random_elements(&random, RED_I32, in, N);
+  ck_red(red_reference(&scan, in, scanned));
+  ck_red(red_reference(&most, scanned, &expected));
+  red_plan *plans[2];
+  red_queue *queue;
+  cl_mem memory = filled(in, N * sizeof *in, 0), out = filled(NULL, sizeof result, 0);
+  scan.in_memory = scan.out_memory = most.in_memory = most.out_memory = RED_DEVICE;
+  ck_red(red_queue_create(context, &queue));
+  ck_red(red_plan_create(context, &scan, &plans[0]));
+  ck_red(red_plan_create(context, &most, &plans[1]));
+  ck_red(red_plan_execute(plans[0], queue, memory, memory));
+  ck_red(red_plan_execute(plans[1], queue, memory, out));
+  ck_red(red_download(context, queue, &result, out, 0, sizeof result));
+  ck_assert_int_eq(result, expected);
+  red_plan_destroy(plans[0]);
+  red_plan_destroy(plans[1]);
+  red_queue_destroy(queue);
+  red_free(context, memory);
+  red_free(context, out);
+  free(in);
+  free(scanned);
+}
+END_TEST
+
+/* The mean is divided on the device, in integers: every dtype against the host's division. */
+START_TEST(statistics) {
+  random_state random = random_start(4);
+  for (unsigned in = 1; in < RED_DTYPE_COUNT; in++)
+    for (unsigned i = 0; i < suite_repeat(10); i++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, 1 + random_below(&random, N));
+      compare_on_device(&problem, NULL, &random);
+    }
+}
+END_TEST
+
+START_TEST(chosen_outputs) {
+  random_state random = random_start(5);
+  for (unsigned i = 0; i < suite_repeat(300); i++) {
+    red_problem problem =
+        RED_PROBLEM_INIT(RED_REDUCE, (red_op)(1 + random_below(&random, RED_OP_COUNT - 1)),
+                         (red_dtype)(1 + random_below(&random, RED_DTYPE_COUNT - 1)), 1 + random_below(&random, 5000));
+    problem.out = (red_dtype)random_below(&random, RED_DTYPE_COUNT);
+    red_problem resolved = problem;
+    if (red_problem_resolve(&resolved) != RED_OK) continue;
+    int takes_init = problem.op < RED_ARGMIN || problem.op > RED_ARGMAXNUM;
+    problem.has_init = takes_init && random_below(&random, 2) == 0;
+    if (problem.has_init) problem.init = random_scalar(&random, resolved.acc);
+    compare_on_device(&problem, NULL, &random);
+  }
+}
+END_TEST
+
+static void expect_refusal(red_status status, red_status wanted, const char *word) {
+  ck_assert_int_eq(status, wanted);
+  ck_assert_msg(strstr(red_last_error(), word) != NULL, "'%s' does not name %s", red_last_error(), word);
+}
+
+START_TEST(refusals) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 1000);
+  problem.in_memory = RED_DEVICE;
+  cl_mem memory = filled(NULL, 1000, 0);
+  red_plan *plan;
+  float result = 7;
+  ck_red(red_plan_create(context, &problem, &plan));
+  red_args args = {.size = sizeof args, .in = memory, .out = &result};
+  expect_refusal(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "exceed");
+  args.in_offset = 2;
+  expect_refusal(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "in_offset");
+  ck_assert(result == 7);
+  expect_refusal(red_upload(context, NULL, memory, 1000, &result, 100), RED_ERR_INVALID, "offset");
+  void *vast;
+  expect_refusal(red_alloc(context, UINT64_MAX / 2, &vast), RED_ERR_NO_MEMORY, "bytes");
+  red_plan_destroy(plan);
+  red_free(context, memory);
+}
+END_TEST
+
+/* A queue of a context that the library does not work in. */
+START_TEST(foreign_queue) {
+  cl_int error;
+  cl_context other = red_cl.CreateContext(NULL, 1, &native_device, NULL, NULL, &error);
+  ck_assert_int_eq(error, CL_SUCCESS);
+  cl_command_queue queue = red_cl.CreateCommandQueue(other, native_device, 0, &error);
+  ck_assert_int_eq(error, CL_SUCCESS);
+  red_queue *wrapper;
+  expect_refusal(red_queue_wrap(context, queue, &wrapper), RED_ERR_INVALID, "context");
+  red_cl.ReleaseCommandQueue(queue);
+  red_cl.ReleaseContext(other);
+}
+END_TEST
+
+/* Drivers hang in a forked child; the library says so instead. */
+START_TEST(forked_child) {
+  float x = 1, result;
+  pid_t child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    red_status status = red_reduce(context, RED_SUM, RED_F32, &x, 1, &result);
+    _exit(status == RED_ERR_UNSUPPORTED && strstr(red_last_error(), "fork") != NULL ? 0 : 1);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  ck_red(red_reduce(context, RED_SUM, RED_F32, &x, 1, &result));
+}
+END_TEST
+
+static void fill(TCase *tests) {
+  tcase_add_checked_fixture(tests, open_native, close_native);
+  tcase_add_test(tests, application_queue);
+  tcase_add_test(tests, out_of_order_queue);
+  tcase_add_test(tests, chained);
+  tcase_add_test(tests, statistics);
+  tcase_add_test(tests, chosen_outputs);
+  tcase_add_test(tests, refusals);
+  tcase_add_test(tests, foreign_queue);
+  tcase_add_test(tests, forked_child);
+}
+
+int main(void) {
+  return suite_run("opencl device", fill);
+}
