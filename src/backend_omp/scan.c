@@ -53,8 +53,10 @@ static void tell(const team_scan *team, unsigned index, unsigned count, uint64_t
 static const red_state *heard(const team_scan *team, unsigned index, uint64_t window) {
   slot *other = &team->slots[index];
   for (unsigned spins = 0; atomic_load_explicit(&other->told, memory_order_acquire) <= window;) {
-    if (++spins < 4096) red_team_pause();
-    else sched_yield();
+    if (++spins < 4096)
+      red_team_pause();
+    else
+      sched_yield();
   }
   return &other->node[window % 2];
 }

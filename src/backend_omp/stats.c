@@ -64,24 +64,35 @@ static red_state locate(const stats_job *job, const red_lowered *arg, const extr
   return (red_state){.key = best->merged_key, .index = first + at};
 }
 
+static red_state sweep_floats(const stats_job *job, const uint8_t *p, uint64_t n, int64_t keys[2]) {
+  const red_lowered *lowered = job->lowered;
+  const red_kernels *kernels = job->cpu->kernels;
+  red_stats_fn *both = kernels->stats[lowered->in];
+  if (both != NULL && n == job->piece) return both(lowered, p, keys);
+  kernels->extrema[lowered->in](lowered, p, n, keys);
+  return kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8](&job->sum, p, n);
+}
+
+static void sweep_integers(const stats_job *job, const uint8_t *p, uint64_t n, red_stats_state *stats,
+                           int64_t keys[2]) {
+  add_integers(job, p, n, stats);
+  job->cpu->kernels->extrema[job->lowered->in](job->lowered, p, n, keys);
+}
+
 /* `pieces` is not empty. */
 static void sweep(const stats_job *job, red_range pieces, part *mine) {
   const red_lowered *lowered = job->lowered;
-  const red_kernels *kernels = job->cpu->kernels;
   extreme least = {INT64_MAX, INT64_MAX, pieces.first}, greatest = least;
   red_stats_state stats = {.sum = {.u64 = 0}};
   red_forest_clear(&mine->forest);
   for (uint64_t i = pieces.first; i < pieces.last; i++) {
     uint64_t first = i * job->piece, left = lowered->n - first, n = left < job->piece ? left : job->piece;
     const uint8_t *p = job->in + first * lowered->in_bytes;
-    if (lowered->canonical) {
-      red_state node = kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8](&job->sum, p, n);
-      red_forest_push(&mine->forest, &job->sum, 0, i, node);
-    } else {
-      add_integers(job, p, n, &stats);
-    }
     int64_t keys[2];
-    kernels->extrema[lowered->in](lowered, p, n, keys);
+    if (lowered->canonical)
+      red_forest_push(&mine->forest, &job->sum, 0, i, sweep_floats(job, p, n, keys));
+    else
+      sweep_integers(job, p, n, &stats, keys);
     see(&least, &job->argmin, keys[0], i);
     see(&greatest, &job->argmax, keys[1], i);
   }

@@ -66,7 +66,6 @@ void red_team_run(unsigned threads, red_team_fn *fn, void *job) {
   }
 }
 
-
 #else
 
 unsigned red_team_limit(void) {

@@ -1,66 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The least key of an array, that of the other end of the order, and where a key is first found.
- *
- * Floats need no keys in the loop. As integers, numbers are ordered by magnitude within each sign, so with M the
- * greatest unsigned, m the least unsigned and S the greatest signed pattern: the minimum is M if M is negative, else m;
- * the maximum is S if S is positive, else m; a NaN shows as S > inf or M > -inf. Only where NaNs are to be skipped and
- * there are some, an array is gone over again with keys.
  */
-#include "ops.h"
-#include "key.h"
+#include "patterns.h"
 
 #include "kernels.def"
 
 enum {
   CHAINS = 4
 };
-
-INLINE v_u8 min_unsigned(v_u8 a, v_u8 b, unsigned bytes) {
-  return bytes == 2 ? v_min_u16(a, b) : bytes == 4 ? v_min_u32(a, b) : v_min_u64(a, b);
-}
-
-INLINE v_u8 max_unsigned(v_u8 a, v_u8 b, unsigned bytes) {
-  return bytes == 2 ? v_max_u16(a, b) : bytes == 4 ? v_max_u32(a, b) : v_max_u64(a, b);
-}
-
-INLINE v_u8 max_signed(v_u8 a, v_u8 b, unsigned bytes) {
-  switch (bytes) {
-  case 1:
-    return v_max_i8(a, b);
-  case 2:
-    return v_max_i16(a, b);
-  case 4:
-    return v_max_i32(a, b);
-  default:
-    return v_max_i64(a, b);
-  }
-}
-
-/* The lanes of a vector combined by `combine`. */
-#define FOLD(name)                                                                                                     \
-  INLINE v_u8 fold_##name(v_u8 x, unsigned bytes) {                                                                    \
-    for (unsigned group = VB / 2; group >= bytes; group /= 2) x = name(x, v_swap(x, group), bytes);                    \
-    return x;                                                                                                          \
-  }
-FOLD(min_unsigned)
-FOLD(max_unsigned)
-FOLD(max_signed)
-#undef FOLD
-
-typedef struct patterns {
-  v_u8 greatest_unsigned, least_unsigned, greatest_signed;
-} patterns;
-
-INLINE patterns patterns_of(v_u8 x) {
-  return (patterns){x, x, x};
-}
-
-INLINE patterns merge_patterns(patterns a, patterns b, unsigned bytes) {
-  return (patterns){max_unsigned(a.greatest_unsigned, b.greatest_unsigned, bytes),
-                    min_unsigned(a.least_unsigned, b.least_unsigned, bytes),
-                    max_signed(a.greatest_signed, b.greatest_signed, bytes)};
-}
 
 /* n > 0; a short tail is padded with its own first element. */
 INLINE patterns sweep_floats(const uint8_t *p, size_t n, unsigned bytes) {
@@ -98,35 +46,19 @@ INLINE int64_t least_key(const red_lowered *lowered, uint64_t flip, const uint8_
   return v_state(op, v_fold(op, acc[0])).key;
 }
 
-INLINE uint64_t complement(unsigned bytes) {
-  return UINT64_MAX >> (64 - 8 * bytes);
-}
-
 INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_lane_op op, bool both,
                     int64_t keys[2]) {
   const unsigned bytes = op_bytes(op);
-  const uint64_t all = complement(bytes), sign = all ^ all >> 1;
+  const uint64_t all = complement(bytes);
   if (op < RED_MIN_F16) {
     keys[0] = least_key(lowered, 0, p, n, op);
     if (both) keys[1] = least_key(lowered, all, p, n, op);
     return;
   }
   patterns found = sweep_floats(p, n, bytes);
-  uint64_t most = v_first_u64(fold_max_unsigned(found.greatest_unsigned, bytes)) & all;
-  uint64_t least = v_first_u64(fold_min_unsigned(found.least_unsigned, bytes)) & all;
-  uint64_t top = v_first_u64(fold_max_signed(found.greatest_signed, bytes)) & all;
-  bool nan = most > (lowered->inf | sign) || (top < sign && top > lowered->inf);
-  if (nan && lowered->nan_skip) {
-    keys[0] = least_key(lowered, 0, p, n, op);
-    if (both) keys[1] = least_key(lowered, all, p, n, op);
-  } else if (nan) {
-    keys[0] = keys[1] = lowered->nan_key;
-  } else {
-    uint64_t minimum = (most & sign) != 0 ? most : least, maximum = top < sign ? top : least;
-    bool maxima = lowered->key_xor != 0;
-    keys[0] = key_of_bits(lowered, 0, maxima ? maximum : minimum, bytes);
-    if (both) keys[1] = key_of_bits(lowered, all, maxima ? minimum : maximum, bytes);
-  }
+  if (keys_of_patterns(lowered, found, bytes, keys)) return;
+  keys[0] = least_key(lowered, 0, p, n, op);
+  if (both) keys[1] = least_key(lowered, all, p, n, op);
 }
 
 /* Equality of masked bits finds numbers (a zero of either sign where they are merged), exceeding infinity finds NaNs.

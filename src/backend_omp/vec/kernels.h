@@ -23,6 +23,9 @@ typedef red_state red_reduce_fn(const red_lowered *lowered, const void *in, size
 /* keys[0]: the least key; keys[1]: the least key if key_xor were complemented, for the other end of the order. */
 typedef void red_extrema_fn(const red_lowered *lowered, const void *in, size_t n, int64_t keys[2]);
 
+/* The node of a whole chunk and both keys (of RED_STATS, where NaNs win) in one sweep. */
+typedef red_state red_stats_fn(const red_lowered *lowered, const void *in, int64_t keys[2]);
+
 /* The index of the first element whose key is `key`; there is one. */
 typedef size_t red_find_fn(const red_lowered *lowered, const void *in, size_t n, int64_t key);
 
@@ -83,6 +86,7 @@ typedef struct red_kernels {
   red_reduce_fn *reduce[RED_FAMILIES][RED_DTYPE_COUNT][2]; /* last: is the float accumulator f64? */
   red_extrema_fn *extrema[RED_DTYPE_COUNT];
   red_find_fn *find[RED_DTYPE_COUNT];
+  red_stats_fn *stats[RED_DTYPE_COUNT]; /* NULL where two sweeps are as good */
   /* Halves of 64 bits: the sum of the low and of the high 32 bits (sign-extended for i64), n < 2^31. */
   void (*sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
   red_scan_fn *scan[RED_LANE_OPS];

@@ -3,7 +3,7 @@
  * Sums and products of floats in the canonical order `sum-1`: rows of 512 accumulator bytes are added downwards, lanes
  * are folded by halving, chunks by the binary tree (docs/numerics.md).
  */
-#include "ops.h"
+#include "patterns.h"
 
 #include "kernels.def"
 
@@ -132,3 +132,37 @@ INLINE red_state reduce(red_lane_op op, red_dtype in, const void *data, size_t n
     return reduce(op, in, data, n);                                                                                    \
   }
 RED_REDUCE_FLOAT(KERNEL)
+
+/* ---- Sum and extrema of a whole chunk in one sweep, where there are registers for both ---- */
+
+#if VB == 64
+INLINE red_state chunk_stats(red_lane_op op, const red_lowered *lowered, const uint8_t *p, int64_t keys[2]) {
+  const unsigned bytes = op_bytes(op);
+  v_u8 acc[ROW_VECTORS];
+  patterns seen[2];
+  for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_load(p + j * VB);
+  seen[0] = patterns_of(acc[0]);
+  seen[1] = patterns_of(acc[1]);
+  for (unsigned j = 2; j < ROW_VECTORS; j++) seen[j % 2] = merge_patterns(seen[j % 2], patterns_of(acc[j]), bytes);
+  for (unsigned r = 1; r < ROWS; r++) {
+    p += ROW_BYTES;
+    for (unsigned j = 0; j < ROW_VECTORS; j++) {
+      v_u8 x = v_load(p + j * VB);
+      acc[j] = v_op(op, acc[j], x);
+      seen[j % 2] = merge_patterns(seen[j % 2], patterns_of(x), bytes);
+    }
+  }
+  keys_of_patterns(lowered, merge_patterns(seen[0], seen[1], bytes), bytes, keys);
+  for (unsigned half = ROW_VECTORS / 2; half > 0; half /= 2)
+    for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
+  return v_state(op, v_fold(op, acc[0]));
+}
+
+red_state ISA(stats_f32)(const red_lowered *lowered, const void *data, int64_t keys[2]) {
+  return chunk_stats(RED_ADD_F32, lowered, data, keys);
+}
+
+red_state ISA(stats_f64)(const red_lowered *lowered, const void *data, int64_t keys[2]) {
+  return chunk_stats(RED_ADD_F64, lowered, data, keys);
+}
+#endif

@@ -33,6 +33,10 @@ RED_CONVERSIONS(X)
 #undef X
 void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
 
+#if VB == 64
+red_stats_fn ISA(stats_f32), ISA(stats_f64);
+#endif
+
 const red_kernels ISA(red_kernels) = {
     .name = ISA_NAME,
     .reduce =
@@ -62,6 +66,9 @@ const red_kernels ISA(red_kernels) = {
 #define X(dtype, suffix, op) [dtype] = ISA(find_##suffix),
     .find = {RED_EXTREMA(X)},
 #undef X
+#if VB == 64
+    .stats = {[RED_F32] = ISA(stats_f32), [RED_F64] = ISA(stats_f64)},
+#endif
     .sum_halves = ISA(sum_halves),
 #define X(name, op) [op] = ISA(scan_##name),
     .scan = {RED_SCANS(X)},
