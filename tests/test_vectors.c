@@ -69,6 +69,14 @@ START_TEST(host_memory) {
 }
 END_TEST
 
+/* A result that stays on the device cannot be an error: an arg operator that found nothing leaves UINT64_MAX there. */
+static int found_nothing(const red_problem *problem, const void *out) {
+  uint64_t index;
+  if (problem->kind != RED_REDUCE || problem->op < RED_ARGMIN || problem->op > RED_ARGMAXNUM) return 0;
+  memcpy(&index, out, sizeof index);
+  return index == UINT64_MAX;
+}
+
 static red_status in_device_memory(red_context *context, const red_problem *problem, const void *in, void *out) {
   red_problem on_device = *problem;
   red_plan *plan;
@@ -84,6 +92,7 @@ static red_status in_device_memory(red_context *context, const red_problem *prob
   ck_red(red_upload(context, queue, device_in, 0, in, in_bytes));
   status = red_plan_execute(plan, queue, device_in, device_out);
   if (status == RED_OK) ck_red(red_download(context, queue, out, device_out, 0, out_bytes));
+  if (status == RED_OK && found_nothing(problem, out)) status = RED_ERR_EMPTY;
   red_free(context, device_in);
   red_free(context, device_out);
   red_queue_destroy(queue);

@@ -152,6 +152,8 @@ static red_status check_request(const red_problem *problem, const red_op_row *ro
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes no initial value: an index has none", row->name);
   if (problem->kind == RED_STATS && (problem->has_init || problem->acc || problem->out))
     return red_fail(RED_ERR_UNSUPPORTED, "stats takes no initial value and no choice of acc or out");
+  if (problem->kind == RED_STATS && problem->in_memory == RED_HOST && problem->out_memory == RED_DEVICE)
+    return red_fail(RED_ERR_UNSUPPORTED, "out_memory = RED_DEVICE: statistics of host memory are finished on the host");
   if (scan && problem->in_memory != problem->out_memory)
     return red_fail(RED_ERR_UNSUPPORTED, "a scan's in_memory and out_memory must be the same");
   return RED_OK;
