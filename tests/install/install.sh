@@ -63,7 +63,8 @@ subproject)
   mv "$scratch/project/meson"/* "$scratch/project"
   sed -i 's|\.\./consumer|consumer|' "$scratch/project/meson.build"
   ln -s "$SOURCE" "$scratch/project/subprojects/libred"
-  CC=$CC $MESON setup "$scratch/build" "$scratch/project" -Das_subproject=true -Dlibred:cuda=disabled
+  CC=$CC $MESON setup "$scratch/build" "$scratch/project" -Dbuildtype=release \
+    -Das_subproject=true -Dlibred:cuda=disabled
   $MESON compile -C "$scratch/build"
   "$scratch/build/consumer"
   ;;
