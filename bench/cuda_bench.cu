@@ -57,7 +57,8 @@ struct Bench {
 
 Bench bench;
 
-/* ---- Measuring ------------------------------------------------------------------------------------------------------- */
+/* ---- Measuring
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* Microseconds on the device. */
 double measure(const std::function<void()> &work) {
@@ -99,14 +100,17 @@ void heading(const char *title) {
 
 void row(const char *what, size_t n, double us, double bytes, double cub, double copy) {
   std::printf("%-28s %12zu %10.2f %8.0f", what, n, us, bytes / us * 1e-3);
-  if (cub > 0) std::printf(" %10.2f %7.3f", cub, cub / us);
-  else std::printf(" %10s %7s", "-", "-");
+  if (cub > 0)
+    std::printf(" %10.2f %7.3f", cub, cub / us);
+  else
+    std::printf(" %10s %7s", "-", "-");
   if (copy > 0) std::printf(" %10.2f %7.3f", copy, copy / us);
   std::printf("\n");
   std::fflush(stdout);
 }
 
-/* ---- Data -------------------------------------------------------------------------------------------------------------- */
+/* ---- Data
+ * -------------------------------------------------------------------------------------------------------------- */
 
 __device__ uint32_t scramble(uint64_t i) {
   uint32_t x = static_cast<uint32_t>(i) * 2654435761u ^ static_cast<uint32_t>(i >> 32);
@@ -135,7 +139,8 @@ template <class T> void prepare(size_t n) {
   CUDA_OK(cudaStreamSynchronize(bench.stream));
 }
 
-/* ---- Ours --------------------------------------------------------------------------------------------------------------- */
+/* ---- Ours
+ * --------------------------------------------------------------------------------------------------------------- */
 
 double ours(red_kind kind, red_op op, red_dtype in, red_dtype out, size_t n) {
   red_problem problem = RED_PROBLEM_INIT(kind, op, in, n);
@@ -148,7 +153,8 @@ double ours(red_kind kind, red_op op, red_dtype in, red_dtype out, size_t n) {
   return us;
 }
 
-/* ---- CUB ----------------------------------------------------------------------------------------------------------------- */
+/* ---- CUB
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 template <class Call> double cub_time(Call call) {
   size_t bytes = 0;
@@ -188,9 +194,8 @@ struct Widen {
 template <class T> double cub_half_sum(size_t n) {
   auto in = thrust::make_transform_iterator(reinterpret_cast<const T *>(bench.in), Widen());
   float *out = reinterpret_cast<float *>(bench.out);
-  return cub_time([&](void *t, size_t &b) {
-    return cub::DeviceReduce::Sum(t, b, in, out, static_cast<int64_t>(n), bench.stream);
-  });
+  return cub_time(
+      [&](void *t, size_t &b) { return cub::DeviceReduce::Sum(t, b, in, out, static_cast<int64_t>(n), bench.stream); });
 }
 
 template <class In, class Out> double cub_scan(bool inclusive, size_t n) {
@@ -198,17 +203,21 @@ template <class In, class Out> double cub_scan(bool inclusive, size_t n) {
   Out *out = reinterpret_cast<Out *>(bench.out);
   int64_t count = static_cast<int64_t>(n);
   if (inclusive)
-    return cub_time([&](void *t, size_t &b) { return cub::DeviceScan::InclusiveSum(t, b, in, out, count, bench.stream); });
-  return cub_time([&](void *t, size_t &b) { return cub::DeviceScan::ExclusiveSum(t, b, in, out, count, bench.stream); });
+    return cub_time(
+        [&](void *t, size_t &b) { return cub::DeviceScan::InclusiveSum(t, b, in, out, count, bench.stream); });
+  return cub_time(
+      [&](void *t, size_t &b) { return cub::DeviceScan::ExclusiveSum(t, b, in, out, count, bench.stream); });
 }
 
 double copy_time(size_t bytes) {
   return measure([&] { CUDA_OK(cudaMemcpyAsync(bench.out, bench.in, bytes, cudaMemcpyDeviceToDevice, bench.stream)); });
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Rows
+ * ------------------------------------------------------------------------------------------------------------------ */
 
-template <class T> void reduce_rows(const char *what, red_op op, red_dtype dtype, std::initializer_list<int> exponents) {
+template <class T>
+void reduce_rows(const char *what, red_op op, red_dtype dtype, std::initializer_list<int> exponents) {
   for (int exponent : exponents) {
     size_t n = size_t(1) << exponent;
     prepare<T>(n);
@@ -295,8 +304,10 @@ void bench_combine() {
       std::printf("%-10s %12zu", red_dtype_name(dtype), n);
       for (const char *way : ways) {
         setenv("RED_CUDA_COMBINE", way, 1);
-        if (dtype == RED_F32 && std::strcmp(way, "atomic") == 0) std::printf(" %9s", "-");
-        else std::printf(" %9.2f", ours(RED_REDUCE, RED_SUM, dtype, RED_DTYPE_DEFAULT, n));
+        if (dtype == RED_F32 && std::strcmp(way, "atomic") == 0)
+          std::printf(" %9s", "-");
+        else
+          std::printf(" %9.2f", ours(RED_REDUCE, RED_SUM, dtype, RED_DTYPE_DEFAULT, n));
       }
       std::printf("\n");
       std::fflush(stdout);
@@ -382,7 +393,7 @@ int main(int argc, char **argv) {
   const struct {
     const char *name;
     void (*run)();
-  } parts[] = {{"reduce", bench_reduce},   {"scan", bench_scan}, {"stats", bench_stats},
+  } parts[] = {{"reduce", bench_reduce},   {"scan", bench_scan},       {"stats", bench_stats},
                {"combine", bench_combine}, {"latency", bench_latency}, {"host", bench_host}};
   cudaDeviceProp device;
   CUDA_OK(cudaGetDeviceProperties(&device, 0));

@@ -21,7 +21,8 @@ extern red_cuda_api red_cu;
 /* Open libcuda and initialise it, once in a process. NULL if it worked, else why not; a forked child is told so. */
 const char *red_cuda_load(void);
 
-/* A status and a sentence for a failed call: "cuMemAlloc (16 bytes of ...): out of memory (CUDA_ERROR_OUT_OF_MEMORY)". */
+/* A status and a sentence for a failed call: "cuMemAlloc (16 bytes of ...): out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+ */
 red_status red_cuda_fail(CUresult error, const char *doing);
 
 /* RED_OK, or the sentence. */

@@ -91,8 +91,8 @@ static red_status get_context(red_cuda_device *device, int ordinal, void *native
   red_status status = red_cuda_check(red_cu.DeviceGet(&device->ordinal, ordinal), "cuDeviceGet");
   if (status != RED_OK) return status;
   if (native == NULL) {
-    status = red_cuda_check(red_cu.DevicePrimaryCtxRetain(&device->context, device->ordinal),
-                            "cuDevicePrimaryCtxRetain");
+    status =
+        red_cuda_check(red_cu.DevicePrimaryCtxRetain(&device->context, device->ordinal), "cuDevicePrimaryCtxRetain");
     device->retained = status == RED_OK;
     return status;
   }
@@ -108,6 +108,26 @@ static red_status get_context(red_cuda_device *device, int ordinal, void *native
   return status;
 }
 
+/* What plans are made of: a device whose size is not known is not opened. */
+static red_status measure(red_cuda_device *device) {
+  static const CUdevice_attribute wanted[] = {
+      CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+      CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH};
+  int value[sizeof wanted / sizeof wanted[0]];
+  size_t memory = 0;
+  CUresult error = red_cu.DeviceTotalMem(&memory, device->ordinal);
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && error == CUDA_SUCCESS; i++)
+    error = red_cu.DeviceGetAttribute(&value[i], wanted[i], device->ordinal);
+  if (error != CUDA_SUCCESS) return red_cuda_fail(error, "asking for the device's attributes");
+  device->multiprocessors = (unsigned)value[0];
+  device->capability = (unsigned)(10 * value[1] + value[2]);
+  device->block_shared = (unsigned)value[3];
+  device->cooperative = value[4] != 0;
+  device->memory = memory;
+  return RED_OK;
+}
+
 static red_status open_device(const char *id, const red_context_options *options, void **opened) {
   const char *colon = strchr(id, ':');
   int ordinal = colon != NULL ? atoi(colon + 1) : 0;
@@ -118,14 +138,14 @@ static red_status open_device(const char *id, const red_context_options *options
     free(device);
     return status;
   }
-  CUdevice at = device->ordinal;
-  size_t memory = 0;
   pthread_mutex_init(&device->lock, NULL);
-  device->multiprocessors = (unsigned)attribute(at, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  device->capability = capability_of(at);
-  device->block_shared = (unsigned)attribute(at, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  device->cooperative = attribute(at, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
-  if (red_cu.DeviceTotalMem(&memory, at) == CUDA_SUCCESS) device->memory = memory;
+  status = measure(device);
+  if (status != RED_OK) {
+    if (device->retained) red_cu.DevicePrimaryCtxRelease(device->ordinal);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+    return status;
+  }
   *opened = device;
   return RED_OK;
 }

@@ -41,15 +41,18 @@ static red_status write_result(const red_cuda_job *job, const red_lowered *lower
   red_scalar value = {.u64 = 0};
   red_status status = finish(lowered, state, lowered->n, &value);
   if (lowered->out_memory == RED_DEVICE) {
-    if (status == RED_ERR_EMPTY && lowered->n > 0) value.u64 = UINT64_MAX; /* an arg operator that found nothing */
-    else if (status != RED_OK) return status;
+    if (status == RED_ERR_EMPTY && lowered->n > 0)
+      value.u64 = UINT64_MAX; /* an arg operator that found nothing */
+    else if (status != RED_OK)
+      return status;
     return store_scalar(job->queue->stream, job->out, &value, lowered->out_bytes);
   }
   if (status == RED_OK) memcpy((char *)exec->out + exec->out_offset, &value, lowered->out_bytes);
   return status;
 }
 
-/* ---- Device memory -------------------------------------------------------------------------------------------------------- */
+/* ---- Device memory
+ * -------------------------------------------------------------------------------------------------------- */
 
 static red_status write_stats(const red_lowered *lowered, const red_cuda_answer *answer, void *out) {
   red_stats_state state;
@@ -66,17 +69,14 @@ static red_status reduce_device(red_cuda_job *job, const red_lowered *lowered, c
   if (lowered->n == 0) return write_result(job, lowered, red_state_identity(lowered), exec);
   if (lowered->out_memory == RED_DEVICE) return red_cuda_reduce_launch(job);
   red_cuda_question question;
-  red_status status = job->queue->wrapped
-                          ? red_cuda_refuse_capture(job->queue, "a result in host memory")
-                          : RED_OK;
+  red_status status = job->queue->wrapped ? red_cuda_refuse_capture(job->queue, "a result in host memory") : RED_OK;
   if (status == RED_OK) status = red_cuda_ask(job->queue, &question);
   if (status != RED_OK) return status;
   job->question = &question;
   status = red_cuda_reduce_launch(job);
   if (status == RED_OK) status = red_cuda_await(job->queue, &question);
   if (status != RED_OK) return status;
-  if (lowered->kind == RED_STATS)
-    return write_stats(lowered, question.answer, (char *)exec->out + exec->out_offset);
+  if (lowered->kind == RED_STATS) return write_stats(lowered, question.answer, (char *)exec->out + exec->out_offset);
   return write_result(job, lowered, red_cuda_answer_state(question.answer), exec);
 }
 
@@ -92,7 +92,8 @@ static void set_first(red_cuda_job *job, const red_lowered *lowered) {
   job->first = value.u64;
 }
 
-/* ---- Either ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Either
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static red_status run(red_cuda_job *job, const red_lowered *lowered, const red_exec *exec) {
   if (is_scan(lowered)) set_first(job, lowered);

@@ -27,9 +27,12 @@ void red_cuda_free(void *state, void *memory) {
   red_cuda_leave(&scope);
 }
 
+/* The plural form succeeds for ordinary memory, too, and leaves 0. */
 bool red_cuda_is_pinned(const void *memory) {
   unsigned type = 0;
-  CUresult error = red_cu.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)memory);
+  CUpointer_attribute what = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  void *value = &type;
+  CUresult error = red_cu.PointerGetAttributes(1, &what, &value, (CUdeviceptr)(uintptr_t)memory);
   return error == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
 }
 

@@ -20,10 +20,9 @@ static const struct {
 static const struct {
   const char *name;
   red_cuda_module module;
-} kernels[] = {
-    {"", RED_CUDA_MODULE_COUNT},
+} kernels[] = {{"", RED_CUDA_MODULE_COUNT},
 #define K(name, module) {#name, RED_CUDA_MODULE_##module},
-    RED_CUDA_KERNELS(K)
+               RED_CUDA_KERNELS(K)
 #undef K
 };
 
@@ -44,9 +43,9 @@ static red_status load_function(red_cuda_device *device, red_cuda_kernel kernel)
   if (status != RED_OK) return status;
   red_cuda_function *row = &device->functions[kernel];
   CUfunction function;
-  status = red_cuda_check(
-      red_cu.ModuleGetFunction(&function, device->modules[kernels[kernel].module], kernels[kernel].name),
-      kernels[kernel].name);
+  status =
+      red_cuda_check(red_cu.ModuleGetFunction(&function, device->modules[kernels[kernel].module], kernels[kernel].name),
+                     kernels[kernel].name);
   if (status != RED_OK) return status;
   int blocks = 1;
   CUresult error = CUDA_SUCCESS;

@@ -5,18 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Tuning, by measurements on an H200 (bench/RESULTS.md) ------------------------------------------------------------- */
+/* ---- Tuning, by measurements on an H200 (bench/RESULTS.md)
+ * ------------------------------------------------------------- */
 
 /* Up to 256 MB streaming loads gain 5-15 %, they leave dirty lines in the cache alone; beyond they lose 4 %. */
 #define STREAMING_BYTES ((uint64_t)256 << 20)
 
-/* Scans of up to 1 MB want the shortest code, up to 8 MB one block for each tile; beyond the pipeline's ring wins. */
+/* Scans of up to 1 MB want the shortest code, up to 4 MB one block for each tile; beyond the pipeline's ring wins. */
 #define SMALL_SCAN_BYTES ((uint64_t)1 << 20)
-#define LARGE_SCAN_BYTES ((uint64_t)8 << 20)
+#define LARGE_SCAN_BYTES ((uint64_t)4 << 20)
 
-/* Two places keep the copy engine busy while a tile waits; six are what 200 KB hold. */
+/* Two places keep the copy engine busy while a tile waits; each more gains, up to what 227 KB hold. */
 #define LEAST_PLACES 2u
-#define MOST_PLACES  6u
+#define MOST_PLACES  7u
 
 #define REDUCE_THREADS 128u
 #define SCAN_THREADS   256u
@@ -27,13 +28,14 @@
 #define GROUP_TILES    2048u
 
 unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
-  if (device->capability < 90 || device->block_shared < 4096) return 0;
-  unsigned places = (device->block_shared - 4096) / RED_CUDA_PIPE_TILE; /* 4 KB: barriers and totals */
+  if (device->capability < 90 || device->block_shared < 2048) return 0;
+  unsigned places = (device->block_shared - 2048) / RED_CUDA_PIPE_TILE; /* 2 KB: barriers and totals */
   if (places < LEAST_PLACES) return 0;
   return (places < MOST_PLACES ? places : MOST_PLACES) * RED_CUDA_PIPE_TILE;
 }
 
-/* ---- Which kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- Which kernels
+ * ------------------------------------------------------------------------------------------------------ */
 
 typedef struct choice {
   red_cuda_kernel best, quick, small, large, any, groups, finish;
@@ -50,7 +52,8 @@ static bool is_scan(const red_lowered *lowered) {
   return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
 }
 
-/* Canonical sums and products: a tile is one chunk of the law, or two or four where one has fewer threads than a block. */
+/* Canonical sums and products: a tile is one chunk of the law, or two or four where one has fewer threads than a block.
+ */
 static choice choose_canonical(const red_lowered *lowered) {
   bool wide = lowered->acc_bytes == 8;
   choice c = {.any = wide ? RED_CUDA_reduce_any_f64 : RED_CUDA_reduce_any_f32,
@@ -180,7 +183,8 @@ static choice choose(const red_cuda_device *device, const red_lowered *lowered) 
   return lowered->canonical ? choose_canonical(lowered) : choose_word(lowered);
 }
 
-/* ---- Elements ------------------------------------------------------------------------------------------------------------ */
+/* ---- Elements
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static red_cuda_element element_of(const red_lowered *lowered) {
   red_cuda_element e = {
@@ -224,7 +228,8 @@ static void set_pad(red_cuda_plan *plan, const red_lowered *lowered) {
   }
 }
 
-/* ---- How blocks combine ---------------------------------------------------------------------------------------------------- */
+/* ---- How blocks combine
+ * ---------------------------------------------------------------------------------------------------- */
 
 red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowered *lowered,
                                    red_cuda_combine *combine) {
@@ -235,8 +240,7 @@ red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowe
   unsigned c = 0;
   while (c < RED_CUDA_COMBINES && strcmp(names[c], asked) != 0) c++;
   if (c == RED_CUDA_COMBINES)
-    return red_fail(RED_ERR_INVALID,
-                    "RED_CUDA_COMBINE is '%s': expected poll, last, two, pdl, coop or atomic", asked);
+    return red_fail(RED_ERR_INVALID, "RED_CUDA_COMBINE is '%s': expected poll, last, two, pdl, coop or atomic", asked);
   if (is_scan(lowered) && c != RED_CUDA_TWO) return RED_OK;
   /* Statistics have no second kernel; atomics need one word and a free order. */
   bool two = c == RED_CUDA_TWO || c == RED_CUDA_PDL;
@@ -249,20 +253,26 @@ red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowe
   return RED_OK;
 }
 
-/* ---- Workspace --------------------------------------------------------------------------------------------------------------- */
+/* ---- Workspace
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static uint64_t round_up(uint64_t bytes) {
   return (bytes + 255) & ~(uint64_t)255;
 }
 
-red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles) {
-  red_cuda_layout layout = {.counters = round_up(sizeof(red_cuda_head))};
+/* Arrival counters that RED_CUDA_LAST needs: one for each group, level after level. */
+uint64_t red_cuda_counters(uint64_t tiles) {
   uint64_t counters = 0;
   for (uint64_t count = tiles; count > 1;) {
     count = (count + GROUP_TILES - 1) / GROUP_TILES;
     counters += count;
   }
-  uint64_t at = layout.counters + round_up(counters * sizeof(uint32_t));
+  return counters;
+}
+
+red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles) {
+  red_cuda_layout layout = {.levels = 0};
+  uint64_t at = RED_CUDA_SLOTS_AT;
   layout.raw = at;
   if (plan->finish != NULL) at += round_up(RED_CUDA_RAW_WORDS * sizeof(uint64_t));
   for (uint64_t count = tiles; layout.levels < RED_CUDA_LEVELS; count = (count + GROUP_TILES - 1) / GROUP_TILES) {
@@ -278,8 +288,8 @@ red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles
 }
 
 red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles) {
-  red_cuda_layout layout = {.counters = 0};
-  uint64_t at = round_up(sizeof(red_cuda_head));
+  red_cuda_layout layout = {.levels = 0};
+  uint64_t at = RED_CUDA_SLOTS_AT;
   uint64_t last = tiles > 0 ? tiles - 1 : 0; /* the digits of the last tile's index */
   do {
     layout.slots[layout.levels++] = at;
@@ -300,7 +310,9 @@ static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lower
   return (is_scan(lowered) ? red_cuda_scan_layout(plan, tiles) : red_cuda_reduce_layout(plan, tiles)).bytes;
 }
 
-/* ---- Plans ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Plans
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered, red_cuda_plan *plan) {
   choice c = choose(device, lowered);

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* ---- Making and closing ------------------------------------------------------------------------------------------------ */
+/* ---- Making and closing
+ * ------------------------------------------------------------------------------------------------ */
 
 static void free_buffers(red_cuda_buffer *buffer) {
   while (buffer != NULL) {
@@ -72,7 +73,8 @@ void red_cuda_queue_close(void *state, void *queue) {
   red_cuda_leave(&scope);
 }
 
-/* ---- Queues of the device's own ----------------------------------------------------------------------------------------- */
+/* ---- Queues of the device's own
+ * ----------------------------------------------------------------------------------------- */
 
 red_status red_cuda_take_queue(red_cuda_device *device, red_cuda_queue **queue) {
   pthread_mutex_lock(&device->lock);
@@ -98,7 +100,8 @@ void red_cuda_close_queues(red_cuda_device *device) {
   }
 }
 
-/* ---- Workspace ------------------------------------------------------------------------------------------------------------ */
+/* ---- Workspace
+ * ------------------------------------------------------------------------------------------------------------ */
 
 #define MOST_EPOCHS (UINT32_MAX / 2)
 
@@ -129,9 +132,8 @@ red_status red_cuda_workspace(red_cuda_queue *queue, uint64_t bytes, CUdeviceptr
   if (status != RED_OK) return status;
   /* Clear it when it is new, and before epochs come round again: words would look valid that are 2^32 launches old. */
   if (queue->epochs >= MOST_EPOCHS) {
-    status = red_cuda_check(
-        red_cu.MemsetD8Async(queue->workspace->memory, 0, queue->workspace->bytes, queue->stream),
-        "clearing a workspace");
+    status = red_cuda_check(red_cu.MemsetD8Async(queue->workspace->memory, 0, queue->workspace->bytes, queue->stream),
+                            "clearing a workspace");
     if (status != RED_OK) return status;
     queue->epochs = 0;
   }
@@ -140,7 +142,8 @@ red_status red_cuda_workspace(red_cuda_queue *queue, uint64_t bytes, CUdeviceptr
   return RED_OK;
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Answers
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static red_status make_answers(red_cuda_queue *queue) {
   void *memory;

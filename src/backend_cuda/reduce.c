@@ -8,8 +8,8 @@ static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
 }
 
 /*
- * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so that
- * half of the places are always left for the others. Beyond that tile indices come from a ticket.
+ * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so
+ * that half of the places are always left for the others. Beyond that tile indices come from a ticket.
  */
 static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
   return tiles / 2048 + 2 > shape->function->resident / 2;
@@ -31,7 +31,8 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
   if (plan->by_vectors) args.head_elements = (uint32_t)(job->in % 16 / plan->element.in_bytes);
   args.tiles = (args.head_elements + job->n + shape->tile - 1) / shape->tile;
   if (args.tiles == 0) args.tiles = 1;
-  args.ordered = plan->combine == RED_CUDA_POLL && needs_tickets(shape, args.tiles);
+  if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles) > RED_CUDA_COUNTERS) args.combine = RED_CUDA_POLL;
+  args.ordered = args.combine == RED_CUDA_POLL && args.tiles > 1 && needs_tickets(shape, args.tiles);
   if (job->question != NULL) {
     args.answer = (red_cuda_answer *)(uintptr_t)job->question->device;
     args.answer_flag = job->question->flag;
@@ -41,7 +42,7 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
 
 static void place(red_cuda_reduce *args, const red_cuda_layout *layout, CUdeviceptr workspace) {
   args->head = (red_cuda_head *)(uintptr_t)workspace;
-  args->counters = (uint32_t *)(uintptr_t)(workspace + layout->counters);
+  args->counters = (uint32_t *)(uintptr_t)(workspace + RED_CUDA_COUNTERS_AT);
   for (unsigned i = 0; i < layout->levels; i++) {
     args->slots[i] = (uint64_t *)(uintptr_t)(workspace + layout->slots[i]);
     args->extrema[i] = (uint64_t *)(uintptr_t)(workspace + layout->extrema[i]);
@@ -75,7 +76,8 @@ static red_status launch_tiles(const red_cuda_job *job, const red_cuda_shape *sh
                                                          stream, arguments),
                           "cuLaunchCooperativeKernel");
   }
-  bool quick = shape == &job->plan->best && job->plan->quick != NULL && args->combine == RED_CUDA_POLL && !args->ordered;
+  bool quick =
+      shape == &job->plan->best && job->plan->quick != NULL && args->combine == RED_CUDA_POLL && !args->ordered;
   const red_cuda_function *function = quick ? job->plan->quick : shape->function;
   red_status status = red_cuda_launch(function, args->tiles, shape, stream, arguments);
   if (status != RED_OK || args->tiles == 1) return status;

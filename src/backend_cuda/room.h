@@ -11,13 +11,14 @@
 #include "kernels/args.h"
 #include "order.h"
 
-/* ---- The device ------------------------------------------------------------------------------------------------------ */
+/* ---- The device
+ * ------------------------------------------------------------------------------------------------------ */
 
 typedef enum red_cuda_module {
 #define M(name) RED_CUDA_MODULE_##name,
   RED_CUDA_MODULES(M)
 #undef M
-      RED_CUDA_MODULE_COUNT
+  RED_CUDA_MODULE_COUNT
 } red_cuda_module;
 
 typedef enum red_cuda_kernel {
@@ -25,7 +26,7 @@ typedef enum red_cuda_kernel {
 #define K(name, module) RED_CUDA_##name,
   RED_CUDA_KERNELS(K)
 #undef K
-      RED_CUDA_KERNEL_COUNT
+  RED_CUDA_KERNEL_COUNT
 } red_cuda_kernel;
 
 typedef struct red_cuda_function {
@@ -39,7 +40,7 @@ typedef struct red_cuda_copiers red_cuda_copiers;
 typedef struct red_cuda_device {
   CUdevice ordinal;
   CUcontext context;
-  bool retained; /* the primary context, to be released */
+  bool retained;                        /* the primary context, to be released */
   unsigned multiprocessors, capability; /* 90: compute capability 9.0 */
   unsigned block_shared;                /* most shared memory of a block */
   uint64_t memory;
@@ -66,7 +67,8 @@ void red_cuda_leave(red_cuda_scope *scope);
 red_status red_cuda_get_kernel(red_cuda_device *device, red_cuda_kernel kernel, const red_cuda_function **function);
 void red_cuda_unload(red_cuda_device *device);
 
-/* ---- Queues ------------------------------------------------------------------------------------------------------------ */
+/* ---- Queues
+ * ------------------------------------------------------------------------------------------------------------ */
 
 #define RED_CUDA_ANSWERS 8
 
@@ -83,7 +85,7 @@ struct red_cuda_queue {
   CUstream stream;
   bool wrapped;
   red_cuda_buffer *workspace;
-  uint32_t epochs; /* used up in the workspace, at most */
+  uint32_t epochs;          /* used up in the workspace, at most */
   red_cuda_answer *answers; /* pinned; answers_device is what kernels call it */
   CUdeviceptr answers_device;
   uint32_t asked; /* answers so far: the next one's flag */
@@ -128,7 +130,8 @@ red_status red_cuda_copiers_create(red_cuda_copiers **copiers);
 void red_cuda_copiers_destroy(red_cuda_copiers *copiers);
 void red_cuda_copy(red_cuda_copiers *copiers, void *to, const void *from, uint64_t bytes);
 
-/* ---- Plans --------------------------------------------------------------------------------------------------------------- */
+/* ---- Plans
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* Workspaces of executions that were captured into graphs: kept until the plan goes. */
 typedef struct red_cuda_captured {
@@ -173,18 +176,21 @@ unsigned red_cuda_pipe_shared(const red_cuda_device *device);
 red_status red_cuda_plan_create(void *device, const red_lowered *lowered, void **plan, uint64_t *workspace);
 void red_cuda_plan_destroy(void *device, void *plan);
 /* The combination that RED_CUDA_COMBINE asks for, where it can be had; polling otherwise. */
-red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowered *lowered, red_cuda_combine *combine);
+red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowered *lowered,
+                                   red_cuda_combine *combine);
 
 /* Where the parts of a workspace lie; bytes is its size. */
 typedef struct red_cuda_layout {
-  uint64_t counters, raw, bytes;
+  uint64_t raw, bytes;
   uint64_t slots[RED_CUDA_SCAN_LEVELS], extrema[RED_CUDA_LEVELS];
   unsigned levels;
 } red_cuda_layout;
+uint64_t red_cuda_counters(uint64_t tiles);
 red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles);
 red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles);
 
-/* ---- Executing: inside a scope, device memory ---------------------------------------------------------------------------- */
+/* ---- Executing: inside a scope, device memory
+ * ---------------------------------------------------------------------------- */
 
 /* One launch (or two) on n elements; where the result goes: device memory at `out`, or the question's answer. */
 typedef struct red_cuda_job {
@@ -196,15 +202,15 @@ typedef struct red_cuda_job {
   const red_cuda_question *question; /* reductions, statistics: instead of out; scans: the total, too */
   CUdeviceptr workspace;             /* the caller's, not yet cleared; 0: the queue's */
   const red_cuda_element *element;   /* NULL: the plan's; scans in pieces change init */
-  bool first_known; /* exclusive scans without init: out[0] is `first` */
+  bool first_known;                  /* exclusive scans without init: out[0] is `first` */
   uint64_t first;
   bool inclusive;
 } red_cuda_job;
 
 red_status red_cuda_reduce_launch(const red_cuda_job *job);
 red_status red_cuda_scan_launch(const red_cuda_job *job);
-red_status red_cuda_launch(const red_cuda_function *function, uint64_t grid, const red_cuda_shape *shape, CUstream stream,
-                           void **arguments);
+red_status red_cuda_launch(const red_cuda_function *function, uint64_t grid, const red_cuda_shape *shape,
+                           CUstream stream, void **arguments);
 /* A workspace for a job: the caller's, cleared, or the queue's; one of the plan's own while a graph is captured. */
 red_status red_cuda_job_workspace(const red_cuda_job *job, uint64_t bytes, CUdeviceptr *workspace);
 

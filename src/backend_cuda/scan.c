@@ -8,8 +8,7 @@ static bool is_aligned(const red_cuda_job *job, uint64_t bytes) {
 
 /* Tiles that wait for each other must all be under way: by ticket if they do not fit on the device together. */
 static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
-  unsigned blocks = shape->function->resident * 128 / shape->threads; /* residency is counted for 128 threads */
-  return tiles > blocks / 2;
+  return tiles > shape->function->resident * 128 / shape->threads; /* residency is counted for 128 threads */
 }
 
 static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
@@ -40,7 +39,7 @@ static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *sh
       .first = job->first,
       .element = *e,
   };
-  args.ordered = shape != &plan->best && !plan->in_order && needs_tickets(shape, args.tiles);
+  args.ordered = shape != &plan->best && !plan->in_order && args.tiles > 1 && needs_tickets(shape, args.tiles);
   if (job->question != NULL) {
     args.total = (red_cuda_answer *)(uintptr_t)job->question->device;
     args.total_flag = job->question->flag;
@@ -77,8 +76,7 @@ red_status red_cuda_scan_launch(const red_cuda_job *job) {
     red_status status = red_cuda_job_workspace(job, layout.bytes, &workspace);
     if (status != RED_OK) return status;
     args.head = (red_cuda_head *)(uintptr_t)workspace;
-    for (unsigned i = 0; i < layout.levels; i++)
-      args.slots[i] = (uint64_t *)(uintptr_t)(workspace + layout.slots[i]);
+    for (unsigned i = 0; i < layout.levels; i++) args.slots[i] = (uint64_t *)(uintptr_t)(workspace + layout.slots[i]);
   }
   if (job->plan->in_order && args.tiles > 1) return launch_three(job, shape, &args);
   void *arguments[] = {&args};

@@ -45,7 +45,8 @@ static red_status drain(const red_cuda_job *job, const red_cuda_staging *staging
   return status;
 }
 
-/* ---- Reductions and statistics -------------------------------------------------------------------------------------------- */
+/* ---- Reductions and statistics
+ * -------------------------------------------------------------------------------------------- */
 
 typedef struct gathered {
   const red_lowered *lowered;
@@ -88,8 +89,7 @@ static void gather(gathered *all, const red_cuda_answer *answer, uint64_t i) {
 static red_status reduce_piece(const red_cuda_job *job, red_cuda_staging *staging, uint64_t i, const char *from,
                                uint64_t n, bool pinned, red_cuda_question *question) {
   unsigned stage = (unsigned)(i % RED_CUDA_STAGES);
-  red_status status =
-      red_cuda_stage_upload(staging, job->queue, stage, from, n * job->plan->element.in_bytes, pinned);
+  red_status status = red_cuda_stage_upload(staging, job->queue, stage, from, n * job->plan->element.in_bytes, pinned);
   if (status == RED_OK) status = red_cuda_ask(job->queue, question);
   if (status != RED_OK) return status;
   red_cuda_job piece = *job;
@@ -144,7 +144,9 @@ red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *low
   return status;
 }
 
-/* ---- Scans ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Scans
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct scanning {
   const red_cuda_job *job;
@@ -183,8 +185,8 @@ static red_status scan_piece(scanning *s, uint64_t i, const red_cuda_question *q
     element.init = carry_into(s, i);
     piece.first_known = false;
   }
-  red_status status = red_cuda_check(red_cu.StreamWaitEvent(s->job->queue->stream, stage->downloaded, 0),
-                                     "cuStreamWaitEvent");
+  red_status status =
+      red_cuda_check(red_cu.StreamWaitEvent(s->job->queue->stream, stage->downloaded, 0), "cuStreamWaitEvent");
   if (status == RED_OK) status = red_cuda_scan_launch(&piece);
   if (status != RED_OK) return status;
   char *to = s->out + i * s->pieces.elements * lowered->out_bytes;
@@ -194,8 +196,8 @@ static red_status scan_piece(scanning *s, uint64_t i, const red_cuda_question *q
 static red_status upload_piece(scanning *s, uint64_t i) {
   unsigned bytes = s->lowered->in_bytes;
   return red_cuda_stage_upload(s->staging, s->job->queue, (unsigned)(i % RED_CUDA_STAGES),
-                               s->in + i * s->pieces.elements * bytes,
-                               length_of(&s->pieces, s->lowered->n, i) * bytes, s->in_pinned);
+                               s->in + i * s->pieces.elements * bytes, length_of(&s->pieces, s->lowered->n, i) * bytes,
+                               s->in_pinned);
 }
 
 static red_status piece_arrives(scanning *s, uint64_t i) {
@@ -239,9 +241,8 @@ red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lower
                 .in_pinned = red_cuda_is_pinned(in),
                 .out_pinned = red_cuda_is_pinned(out)};
   red_forest_clear(&s.forest);
-  red_status status =
-      red_cuda_staging_get(job->device, job->queue, s.pieces.elements * lowered->in_bytes,
-                           s.pieces.elements * lowered->out_bytes, s.pieces.stages, &s.staging);
+  red_status status = red_cuda_staging_get(job->device, job->queue, s.pieces.elements * lowered->in_bytes,
+                                           s.pieces.elements * lowered->out_bytes, s.pieces.stages, &s.staging);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
   status = scan_pieces(&s, total != NULL);

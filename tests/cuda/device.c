@@ -25,8 +25,8 @@ static void *alloc_filled(red_context *context, uint64_t bytes, int value) {
 }
 
 static void check_fringe(const unsigned char *data, uint64_t from, uint64_t to) {
-  for (uint64_t i = from; i < to; i++) ck_assert_msg(data[i] == MARK, "byte %llu beside the output was written",
-                                                     (unsigned long long)i);
+  for (uint64_t i = from; i < to; i++)
+    ck_assert_msg(data[i] == MARK, "byte %llu beside the output was written", (unsigned long long)i);
 }
 
 red_status run_on_device(const device_run *run, const red_problem *host, const void *in, void *out) {

@@ -8,12 +8,12 @@
 /* How to run a problem whose input lies on the host. */
 typedef struct device_run {
   red_context *context;
-  red_queue *queue;    /* or NULL */
-  uint64_t in_shift;   /* elements by which the device copy is off a 256-byte boundary */
-  uint64_t out_shift;  /* outputs, likewise; ignored in place */
+  red_queue *queue;   /* or NULL */
+  uint64_t in_shift;  /* elements by which the device copy is off a 256-byte boundary */
+  uint64_t out_shift; /* outputs, likewise; ignored in place */
   int in_place;
-  int host_result;     /* reductions: the result goes to host memory */
-  int own_workspace;   /* give the execution memory full of rubbish */
+  int host_result;   /* reductions: the result goes to host memory */
+  int own_workspace; /* give the execution memory full of rubbish */
 } device_run;
 
 /* The status of the execution; on RED_OK `out` has the outputs. What must not be written is watched. */

@@ -5,6 +5,14 @@
 
 #include <stdint.h>
 
+/*
+ * A workspace begins with the head, then the counters of RED_CUDA_LAST: words that must be zero between executions, so
+ * no layout puts anything else there. Slots follow; they carry epochs and may hold anything older.
+ */
+#define RED_CUDA_COUNTERS_AT 256u
+#define RED_CUDA_COUNTERS    16384u
+#define RED_CUDA_SLOTS_AT    (RED_CUDA_COUNTERS_AT + 4u * RED_CUDA_COUNTERS)
+
 /* How blocks combine their partial results; every way gives the same bits. */
 typedef enum red_cuda_combine {
   RED_CUDA_POLL,   /* one launch: the block of a group's last tile polls for the others */
@@ -42,9 +50,9 @@ typedef struct red_cuda_element {
   uint64_t inf;
   int64_t nan_key;
   uint64_t nonzero_mask;
-  uint64_t sign;     /* the sign bit of signed integers, else 0: value = (bits ^ sign) - sign */
-  uint64_t identity; /* a state */
-  uint64_t init;     /* a state */
+  uint64_t sign;        /* the sign bit of signed integers, else 0: value = (bits ^ sign) - sign */
+  uint64_t identity;    /* a state */
+  uint64_t init;        /* a state */
   uint8_t in, acc, out; /* red_dtype */
   uint8_t in_bytes, acc_bytes, out_bytes;
   uint8_t family, finish; /* red_family, red_finish */
@@ -72,7 +80,7 @@ typedef struct red_cuda_reduce {
   uint32_t head_elements; /* elements between the 16-byte boundary before `in` and `in` */
   uint32_t pad_is_first;  /* pad with in[0], else with `pad` */
   uint32_t unused;
-  uint64_t pad; /* bits of an element */
+  uint64_t pad;                       /* bits of an element */
   uint64_t *extrema[RED_CUDA_LEVELS]; /* statistics */
   uint32_t *counters;                 /* arrivals of each group, level after level */
   red_cuda_element element;

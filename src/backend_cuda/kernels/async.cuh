@@ -13,14 +13,18 @@ struct Barrier {
 
 #if __CUDA_ARCH__ >= 900
 
-__device__ inline uint32_t shared_address(const void *at) { return static_cast<uint32_t>(__cvta_generic_to_shared(at)); }
+__device__ inline uint32_t shared_address(const void *at) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(at));
+}
 
 __device__ inline void barrier_init(Barrier *barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 /* Make the initialisation visible to the copy engine. */
-__device__ inline void barrier_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ inline void barrier_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
 
 __device__ inline void barrier_arrive(Barrier *barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");

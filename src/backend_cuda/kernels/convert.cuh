@@ -9,14 +9,17 @@
 
 namespace red {
 
-__device__ inline uint64_t low_bits(unsigned bytes) { return ~0ull >> (64 - 8 * bytes); }
+__device__ inline uint64_t low_bits(unsigned bytes) {
+  return ~0ull >> (64 - 8 * bytes);
+}
 
 __device__ inline int64_t sign_extend(uint64_t bits, unsigned bytes) {
   unsigned shift = 64 - 8 * bytes;
   return static_cast<int64_t>(bits << shift) >> shift;
 }
 
-/* ---- Half precision ------------------------------------------------------------------------------------------------ */
+/* ---- Half precision ------------------------------------------------------------------------------------------------
+ */
 
 __device__ inline float f16_to_f32(uint16_t half) {
   float value;
@@ -24,7 +27,9 @@ __device__ inline float f16_to_f32(uint16_t half) {
   return value;
 }
 
-__device__ inline float bf16_to_f32(uint16_t half) { return __uint_as_float(static_cast<uint32_t>(half) << 16); }
+__device__ inline float bf16_to_f32(uint16_t half) {
+  return __uint_as_float(static_cast<uint32_t>(half) << 16);
+}
 
 __device__ inline uint16_t f32_to_f16(float value) {
   uint16_t half;
@@ -46,10 +51,18 @@ __device__ inline float round_to_odd(double value) {
   return value == value && inexact ? __uint_as_float(__float_as_uint(cut) | 1u) : cut;
 }
 
-__device__ inline uint16_t narrow_f16(float value) { return f32_to_f16(value); }
-__device__ inline uint16_t narrow_f16(double value) { return f32_to_f16(round_to_odd(value)); }
-__device__ inline uint16_t narrow_bf16(float value) { return f32_to_bf16(value); }
-__device__ inline uint16_t narrow_bf16(double value) { return f32_to_bf16(round_to_odd(value)); }
+__device__ inline uint16_t narrow_f16(float value) {
+  return f32_to_f16(value);
+}
+__device__ inline uint16_t narrow_f16(double value) {
+  return f32_to_f16(round_to_odd(value));
+}
+__device__ inline uint16_t narrow_bf16(float value) {
+  return f32_to_bf16(value);
+}
+__device__ inline uint16_t narrow_bf16(double value) {
+  return f32_to_bf16(round_to_odd(value));
+}
 
 __device__ inline uint32_t canonical_bits(float value) {
   return value != value ? 0x7fc00000u : __float_as_uint(value);
@@ -86,7 +99,8 @@ template <class T> __device__ inline T float_value(unsigned in, uint64_t bits) {
   }
 }
 
-/* ---- Keys ---------------------------------------------------------------------------------------------------------- */
+/* ---- Keys ----------------------------------------------------------------------------------------------------------
+ */
 
 /* Bits zero-extended; the same function as red_key. */
 __device__ inline int64_t key_of(const red_cuda_element &e, uint64_t bits) {
@@ -100,7 +114,9 @@ __device__ inline int64_t key_of(const red_cuda_element &e, uint64_t bits) {
   return sign_extend(bits ^ e.key_xor, e.in_bytes);
 }
 
-__device__ inline uint64_t quiet_nan(uint64_t inf) { return inf | (inf & ~(inf << 1)) >> 1; }
+__device__ inline uint64_t quiet_nan(uint64_t inf) {
+  return inf | (inf & ~(inf << 1)) >> 1;
+}
 
 __device__ inline uint64_t bits_of_key(const red_cuda_element &e, int64_t key) {
   if (e.in_float && key == e.nan_key) return quiet_nan(e.inf);
@@ -109,7 +125,8 @@ __device__ inline uint64_t bits_of_key(const red_cuda_element &e, int64_t key) {
   return e.in_float && (bits & ~(all >> 1)) != 0 ? bits ^ all >> 1 : bits;
 }
 
-/* ---- Outputs ------------------------------------------------------------------------------------------------------- */
+/* ---- Outputs -------------------------------------------------------------------------------------------------------
+ */
 
 /* An integer as the accumulator's dtype holds it, extended to 64 bits. */
 __device__ inline uint64_t integer_value(const red_cuda_element &e, uint64_t bits) {

@@ -30,7 +30,9 @@ template <> struct KeyRule<8> {
 };
 
 /* The top bits of both halves, spread over them. */
-__device__ inline uint32_t spread_top(uint32_t word, uint32_t times) { return (word >> 15 & 0x00010001u) * times; }
+__device__ inline uint32_t spread_top(uint32_t word, uint32_t times) {
+  return (word >> 15 & 0x00010001u) * times;
+}
 
 /* Two elements of 16 bits. Zeros: -0 becomes +0, as the arg operators want it. */
 template <bool Zeros> __device__ inline uint32_t float_keys(const KeyRule<2> &rule, uint32_t x) {
@@ -49,9 +51,12 @@ template <bool Zeros> __device__ inline int64_t float_key(const KeyRule<8> &rule
 }
 
 /* Whether one of them is a NaN. */
-__device__ inline bool are_unordered(float a, float b) { return !(a <= b || a > b); }
+__device__ inline bool are_unordered(float a, float b) {
+  return !(a <= b || a > b);
+}
 
-/* ---- The least key of vectors -------------------------------------------------------------------------------------- */
+/* ---- The least key of vectors --------------------------------------------------------------------------------------
+ */
 
 template <unsigned Bytes, bool Float, bool Zeros> struct LeastKey;
 
@@ -168,7 +173,8 @@ __device__ inline unsigned find_key(const KeyRule<Bytes> &rule, const uint4 &x, 
   return found;
 }
 
-/* ---- Across lanes --------------------------------------------------------------------------------------------------- */
+/* ---- Across lanes ---------------------------------------------------------------------------------------------------
+ */
 
 __device__ inline int32_t warp_least(int32_t key) {
 #if __CUDA_ARCH__ >= 800

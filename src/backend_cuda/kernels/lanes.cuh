@@ -3,7 +3,8 @@
 #ifndef RED_CUDA_LANES_CUH
 #define RED_CUDA_LANES_CUH
 
-#include "reduce.cuh"
+#include "combine.cuh"
+#include "policy.cuh"
 
 namespace red {
 
@@ -13,8 +14,8 @@ constexpr unsigned rows = 32;
 template <class T, unsigned Lanes> struct Shape {
   static constexpr unsigned lanes = 512 / sizeof(T); /* of a row */
   static constexpr unsigned chunk = lanes * rows;
-  static constexpr unsigned threads = lanes / Lanes;               /* of a chunk */
-  static constexpr unsigned chunks = block_threads / threads;      /* of a tile */
+  static constexpr unsigned threads = lanes / Lanes;          /* of a chunk */
+  static constexpr unsigned chunks = block_threads / threads; /* of a tile */
   static constexpr unsigned long long tile = chunks * chunk;
 };
 
@@ -24,9 +25,7 @@ __device__ inline unsigned left_in_chunk(uint64_t n, uint64_t first, unsigned ch
   return n - first < chunk ? static_cast<unsigned>(n - first) : chunk;
 }
 
-template <class T> struct FoldScratch {
-  T lane[block_threads];
-};
+template <class T> struct FoldScratch { T lane[block_threads]; };
 
 /* `fold` of the law: lanes l and l + h for h = L/2 .. 1; then the node of the tile's chunks. In warp 0. */
 

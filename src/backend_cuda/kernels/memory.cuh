@@ -46,7 +46,9 @@ template <bool Streaming, class T> __device__ inline T load_input(const T *at) {
 __device__ inline uint64_t flagged(uint32_t payload, uint32_t epoch) {
   return static_cast<uint64_t>(epoch) << 32 | payload;
 }
-__device__ inline bool is_valid(uint64_t word, uint32_t epoch) { return static_cast<uint32_t>(word >> 32) == epoch; }
+__device__ inline bool is_valid(uint64_t word, uint32_t epoch) {
+  return static_cast<uint32_t>(word >> 32) == epoch;
+}
 
 /* How a type travels in published words. */
 template <class T> struct Payload {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Canonical sums and products of floats: the law `sum-1`. A chunk is 32 rows of L lanes (L = 512 / sizeof(accumulator));
- * each thread owns one lane, or four adjacent ones of 16-bit elements, and has all 32 rows in flight before it adds.
+ * Canonical sums and products of floats: the law `sum-1`. A chunk is 32 rows of L lanes (L = 512 /
+ * sizeof(accumulator)); each thread owns one lane, or four adjacent ones of 16-bit elements, and has all 32 rows in
+ * flight before it adds.
  */
 #include "lanes.cuh"
 
 namespace red {
 
-/* ---- Elements: what a thread loads in a row, and the `lanes` values in it ------------------------------------------ */
+/* ---- Elements: what a thread loads in a row, and the `lanes` values in it ------------------------------------------
+ */
 
 struct LoadF32 {
   using Word = float;
@@ -172,15 +174,23 @@ template <class T> __device__ inline void reduce_any(const red_cuda_reduce &args
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(red::block_threads) name
 
 #define SUM(dtype, acc, load)                                                                                          \
-  KERNEL(reduce_sum_##dtype)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<acc, load, false>(args); } \
-  KERNEL(reduce_quick_##dtype)(const __grid_constant__ red_cuda_reduce args) { red::reduce_sum<acc, load, true>(args); }
+  KERNEL(reduce_sum_##dtype)(const __grid_constant__ red_cuda_reduce args) {                                           \
+    red::reduce_sum<acc, load, false>(args);                                                                           \
+  }                                                                                                                    \
+  KERNEL(reduce_quick_##dtype)(const __grid_constant__ red_cuda_reduce args) {                                         \
+    red::reduce_sum<acc, load, true>(args);                                                                            \
+  }
 
 SUM(f32, float, red::LoadF32)
 SUM(f64, double, red::LoadF64)
 SUM(f16, float, red::LoadF16)
 SUM(bf16, float, red::LoadBF16)
-KERNEL(reduce_any_f32)(const __grid_constant__ red_cuda_reduce args) { red::reduce_any<float>(args); }
-KERNEL(reduce_any_f64)(const __grid_constant__ red_cuda_reduce args) { red::reduce_any<double>(args); }
+KERNEL(reduce_any_f32)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_any<float>(args);
+}
+KERNEL(reduce_any_f64)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_any<double>(args);
+}
 
 KERNEL(reduce_groups_f32)(const __grid_constant__ red_cuda_reduce args) {
   __shared__ red::CombineScratch scratch;

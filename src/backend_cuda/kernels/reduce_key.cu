@@ -31,8 +31,8 @@ template <unsigned Bytes> __device__ inline void reduce_min(const red_cuda_reduc
   auto tile = [&](uint64_t t) {
     uint4 x[tile_vectors];
     load_tile<Bytes>(args, t, x);
-    Key least = Bytes > 1 && args.element.in_float ? least_of<Bytes, (Bytes > 1)>(rule, x)
-                                                   : least_of<Bytes, false>(rule, x);
+    Key least =
+        Bytes > 1 && args.element.in_float ? least_of<Bytes, (Bytes > 1)>(rule, x) : least_of<Bytes, false>(rule, x);
     least = warp_least(least);
     if (threadIdx.x % 32 == 0) scratch.block.warp[threadIdx.x / 32] = least;
     __syncthreads();
@@ -104,10 +104,18 @@ template <unsigned Bytes> __device__ inline void reduce_arg(const red_cuda_reduc
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(red::block_threads, 7) name
 
 #define WIDTHS(name, function)                                                                                         \
-  KERNEL(name##_1)(const __grid_constant__ red_cuda_reduce args) { red::function<1>(args); }                           \
-  KERNEL(name##_2)(const __grid_constant__ red_cuda_reduce args) { red::function<2>(args); }                           \
-  KERNEL(name##_4)(const __grid_constant__ red_cuda_reduce args) { red::function<4>(args); }                           \
-  KERNEL(name##_8)(const __grid_constant__ red_cuda_reduce args) { red::function<8>(args); }
+  KERNEL(name##_1)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::function<1>(args);                                                                                            \
+  }                                                                                                                    \
+  KERNEL(name##_2)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::function<2>(args);                                                                                            \
+  }                                                                                                                    \
+  KERNEL(name##_4)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::function<4>(args);                                                                                            \
+  }                                                                                                                    \
+  KERNEL(name##_8)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::function<8>(args);                                                                                            \
+  }
 
 WIDTHS(reduce_min, reduce_min)
 WIDTHS(reduce_arg, reduce_arg)

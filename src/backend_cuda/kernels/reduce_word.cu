@@ -49,8 +49,7 @@ template <unsigned Bytes> struct Mul {
     for (unsigned v = 0; v < tile_vectors; v++) {
       const uint32_t word[4] = {x[v].x, x[v].y, x[v].z, x[v].w};
 #pragma unroll
-      for (unsigned i = 0; i < VectorShape<Bytes>::elements; i++)
-        product *= (element_of<Bytes>(word, i) ^ sign) - sign;
+      for (unsigned i = 0; i < VectorShape<Bytes>::elements; i++) product *= (element_of<Bytes>(word, i) ^ sign) - sign;
     }
     return product;
   }
@@ -155,15 +154,25 @@ __device__ inline void reduce_bits(const red_cuda_reduce &args) {
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(red::block_threads, 7) name
 
 #define WIDTHS(name, family)                                                                                           \
-  KERNEL(name##_1)(const __grid_constant__ red_cuda_reduce args) { red::reduce_words<1, red::family<1>>(args); }       \
-  KERNEL(name##_2)(const __grid_constant__ red_cuda_reduce args) { red::reduce_words<2, red::family<2>>(args); }       \
-  KERNEL(name##_4)(const __grid_constant__ red_cuda_reduce args) { red::reduce_words<4, red::family<4>>(args); }       \
-  KERNEL(name##_8)(const __grid_constant__ red_cuda_reduce args) { red::reduce_words<8, red::family<8>>(args); }
+  KERNEL(name##_1)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::reduce_words<1, red::family<1>>(args);                                                                        \
+  }                                                                                                                    \
+  KERNEL(name##_2)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::reduce_words<2, red::family<2>>(args);                                                                        \
+  }                                                                                                                    \
+  KERNEL(name##_4)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::reduce_words<4, red::family<4>>(args);                                                                        \
+  }                                                                                                                    \
+  KERNEL(name##_8)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+    red::reduce_words<8, red::family<8>>(args);                                                                        \
+  }
 
 WIDTHS(reduce_add, Add)
 WIDTHS(reduce_mul, Mul)
 WIDTHS(reduce_count, Count)
-KERNEL(reduce_bits)(const __grid_constant__ red_cuda_reduce args) { red::reduce_bits(args); }
+KERNEL(reduce_bits)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_bits(args);
+}
 
 #define GROUPS(name, merge)                                                                                            \
   KERNEL(name)(const __grid_constant__ red_cuda_reduce args) {                                                         \

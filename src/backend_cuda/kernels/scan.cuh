@@ -18,7 +18,8 @@
 
 namespace red {
 
-/* ---- In one lane: V elements, V a power of two ---------------------------------------------------------------------- */
+/* ---- In one lane: V elements, V a power of two ----------------------------------------------------------------------
+ */
 
 /* Up-sweep in place: x[i] becomes the node that ends at i; the last one is the total. */
 template <int V, class T, class Op> __device__ inline T climb_lane(T (&x)[V], Op op) {
@@ -40,7 +41,8 @@ template <int V, class T, class Op> __device__ inline void descend_lane(const T 
   }
 }
 
-/* ---- Across the lanes of a warp -------------------------------------------------------------------------------------- */
+/* ---- Across the lanes of a warp
+ * -------------------------------------------------------------------------------------- */
 
 /* Adds neighbours, then pairs of them, ...: the total in all lanes. sibling[h] is the other half of this lane's block
  * of 2^(h+1) lanes. All operators here are commutative, bit for bit, canonical NaNs being made at the end. */
@@ -61,7 +63,8 @@ __device__ inline T descend(T before, const T (&sibling)[Levels], unsigned lane,
   return before;
 }
 
-/* ---- Across tiles ----------------------------------------------------------------------------------------------------- */
+/* ---- Across tiles
+ * ----------------------------------------------------------------------------------------------------- */
 
 /* The slots of the first `count` lanes, one in each; the other lanes read a neighbour's and get the identity. */
 template <class T> struct LaneSlots {
@@ -85,7 +88,9 @@ __device__ inline T wait_lanes(const uint64_t *slots, uint64_t base, unsigned co
   return LaneSlots<T>(slots, base, count).wait(epoch, identity);
 }
 
-__device__ inline unsigned digit_of(uint64_t tile, unsigned level) { return static_cast<unsigned>(tile >> 5 * level) & 31; }
+__device__ inline unsigned digit_of(uint64_t tile, unsigned level) {
+  return static_cast<unsigned>(tile >> 5 * level) & 31;
+}
 
 /* If `tile` is the first of a sector of slots, ask for it; at the level above likewise. */
 template <class T> __device__ inline void prefetch_slots(const red_cuda_scan &args, uint64_t tile) {
@@ -95,7 +100,9 @@ template <class T> __device__ inline void prefetch_slots(const red_cuda_scan &ar
 }
 
 /* The first slot of the group of 32 at `level` that `tile` belongs to. */
-__device__ inline uint64_t group_base(uint64_t tile, unsigned level) { return (tile >> 5 * level) & ~31ull; }
+__device__ inline uint64_t group_base(uint64_t tile, unsigned level) {
+  return (tile >> 5 * level) & ~31ull;
+}
 
 /* The node of 32^(level+1) tiles that ends at `tile`, from that of 32^level; the identity stands for missing tiles. */
 template <class T, class Op>
@@ -109,7 +116,8 @@ __device__ inline T close_level(const red_cuda_scan &args, uint64_t tile, unsign
 
 /* Publish the nodes above the tiles that end at `tile`, if any. A warp calls. Few tiles do: out of line. */
 template <class T, class Op>
-__device__ __noinline__ void close_levels(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity) {
+__device__ __noinline__ void close_levels(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
+                                          T identity) {
   T node = own;
   for (unsigned level = 0; level + 1 < args.levels && digit_of(tile, level) == 31; level++) {
     node = close_level(args, tile, level, node, epoch, op, identity);
@@ -119,7 +127,8 @@ __device__ __noinline__ void close_levels(const red_cuda_scan &args, uint64_t ti
 
 /* The total of all tiles, wanted only where their number is a power of two: `tile` is the last one. */
 template <class T, class Op>
-__device__ __noinline__ T total_of_tiles(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity) {
+__device__ __noinline__ T total_of_tiles(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
+                                         T identity) {
   T node = own;
   for (unsigned level = 0; level < args.levels; level++)
     node = close_level(args, tile, level, node, epoch, op, identity);
@@ -136,7 +145,7 @@ template <class T> struct UpperPrefix {
 /* P up to the group of 32^level tiles that `tile` belongs to; `start` is init or the identity. */
 template <class T, class Op>
 __device__ __noinline__ T prefix_above(const red_cuda_scan &args, uint64_t tile, unsigned level, uint32_t epoch, Op op,
-                                 T identity, T start) {
+                                       T identity, T start) {
   T before = start;
   for (unsigned k = args.levels; k-- > level;) {
     unsigned digit = digit_of(tile, k);
@@ -156,7 +165,7 @@ template <class T> struct Prefix {
 /* P at the end of a tile that ends a group of 32. */
 template <class T, class Op>
 __device__ __noinline__ T prefix_after_group(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
-                                       T identity, T start) {
+                                             T identity, T start) {
   T node = own;
   unsigned level = 0;
   for (; level < args.levels && digit_of(tile, level) == 31; level++)
@@ -170,18 +179,23 @@ __device__ __noinline__ T prefix_after_group(const red_cuda_scan &args, uint64_t
   return warp_broadcast(descend(before, sibling, lane_index(), op), digit + 1);
 }
 
+/* The slots of the two lowest levels that come before a tile, asked for together. */
+template <class T> struct TileSlots {
+  LaneSlots<T> low, high;
+  __device__ TileSlots(const red_cuda_scan &args, uint64_t tile)
+      : low(args.slots[0], group_base(tile, 0), digit_of(tile, 0)),
+        high(args.slots[args.levels > 1], group_base(tile, args.levels > 1), args.levels > 1 ? digit_of(tile, 1) : 0) {}
+};
+
 /*
- * A warp calls for a tile with the total `own`. The two lowest levels are asked for together; what is above changes once
- * in 1024 tiles and is kept in `upper`.
+ * A warp calls for a tile with the total `own`. What is above the two lowest levels changes once in 1024 tiles and is
+ * kept in `upper`.
  */
 template <class T, class Op>
-__device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op, T identity,
-                                      T start, UpperPrefix<T> &upper) {
-  unsigned lane = lane_index(), low = digit_of(tile, 0), high = digit_of(tile, 1);
-  bool groups = args.levels > 1;
-  LaneSlots<T> low_slots(args.slots[0], group_base(tile, 0), low);
-  LaneSlots<T> high_slots(args.slots[groups], group_base(tile, groups), groups ? high : 0);
-  T before = start, sibling[5];
+__device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, TileSlots<T> &slots, T own,
+                                      uint32_t epoch, Op op, T identity, T start, UpperPrefix<T> &upper) {
+  unsigned lane = lane_index(), low = digit_of(tile, 0);
+  T before = start, low_sibling[5], high_sibling[5];
   if (args.levels > 2) {
     uint64_t key = tile >> 10;
     if (!upper.known || upper.key != key) {
@@ -191,18 +205,16 @@ __device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, 
     }
     before = upper.before;
   }
-  if (groups) {
-    climb(high_slots.wait(epoch, identity), sibling, op);
-    before = warp_broadcast(descend(before, sibling, lane, op), high);
-  }
-  T value = low_slots.wait(epoch, identity);
-  climb(lane == low ? own : value, sibling, op);
-  before = descend(before, sibling, lane, op);
+  /* Both levels climb side by side; only the descent takes one after the other. */
+  T high_value = slots.high.wait(epoch, identity), low_value = slots.low.wait(epoch, identity);
+  climb(high_value, high_sibling, op);
+  climb(lane == low ? own : low_value, low_sibling, op);
+  if (args.levels > 1) before = warp_broadcast(descend(before, high_sibling, lane, op), digit_of(tile, 1));
+  before = descend(before, low_sibling, lane, op);
   Prefix<T> prefix;
   prefix.before = warp_broadcast(before, low);
   prefix.after = warp_broadcast(before, (low + 1) & 31);
-  if (low == 31 && args.inclusive)
-    prefix.after = prefix_after_group(args, tile, own, epoch, op, identity, start);
+  if (low == 31 && args.inclusive) prefix.after = prefix_after_group(args, tile, own, epoch, op, identity, start);
   return prefix;
 }
 
@@ -213,13 +225,25 @@ __device__ inline void answer_total(const red_cuda_scan &args, uint64_t bits) {
   *static_cast<volatile uint32_t *>(&args.total->flag) = args.total_flag;
 }
 
-__device__ inline uint64_t state_bits(float x) { return __float_as_uint(x); }
-__device__ inline uint64_t state_bits(double x) { return static_cast<uint64_t>(__double_as_longlong(x)); }
-__device__ inline uint64_t state_bits(uint32_t x) { return x; }
-__device__ inline uint64_t state_bits(uint64_t x) { return x; }
+__device__ inline uint64_t state_bits(float x) {
+  return __float_as_uint(x);
+}
+__device__ inline uint64_t state_bits(double x) {
+  return static_cast<uint64_t>(__double_as_longlong(x));
+}
+__device__ inline uint64_t state_bits(uint32_t x) {
+  return x;
+}
+__device__ inline uint64_t state_bits(uint64_t x) {
+  return x;
+}
 
-template <class T> __device__ inline T state_of(uint64_t bits) { return static_cast<T>(bits); }
-template <> __device__ inline float state_of<float>(uint64_t bits) { return __uint_as_float(static_cast<uint32_t>(bits)); }
+template <class T> __device__ inline T state_of(uint64_t bits) {
+  return static_cast<T>(bits);
+}
+template <> __device__ inline float state_of<float>(uint64_t bits) {
+  return __uint_as_float(static_cast<uint32_t>(bits));
+}
 template <> __device__ inline double state_of<double>(uint64_t bits) {
   return __longlong_as_double(static_cast<long long>(bits));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Scans of every family, dtype and alignment: the state decides the kernel, everything else is looked at at run time. */
+/* Scans of every family, dtype and alignment: the state decides the kernel, everything else is looked at at run time.
+ */
 #include "scan_tile.cuh"
 
 SCAN_TILE(scan_any_f32, LargeTile, Any<float>)

@@ -2,8 +2,8 @@
 /* Scans of the most frequent pairs, for small arrays. */
 #include "scan_tile.cuh"
 
-#define SIZES(name, type)                   \
-  SCAN_TILE(scan_small_##name, SmallTile, type) \
+#define SIZES(name, type)                                                                                              \
+  SCAN_TILE(scan_small_##name, SmallTile, type)                                                                        \
   SCAN_TILE(scan_large_##name, LargeTile, type)
 
 SIZES(f32, Hot<red::SumF32>)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans at the speed of the memory: one persistent block a multiprocessor, a ring of tiles of 32 KB in shared memory and
- * a role for each warp. Compute capability 9.0 and above; in and out aligned to 16 bytes.
+ * Scans at the speed of the memory: one persistent block a multiprocessor, a ring of tiles of 32 KB in shared memory
+ * and a role for each warp. Compute capability 9.0 and above; in and out aligned to 16 bytes.
  *
- *   producer    takes a ticket once a place in the ring is free, and has the copy engine fill it
+ *   producer    takes a ticket once half a place in the ring is free, and has the copy engine fill it
  *   sum (8)     the totals of 16 parts of 2 KB
  *   publisher   the tile's total, at once: nothing that waits for other tiles may delay it
  *   closer      the nodes above, for the tiles that end one
  *   look-back   P at the tile's beginning and end
  *   apply (8)   the outputs, with plain stores
  *
- * A place's barriers: full[2] (its halves are there), summed, placed (P is known), free (whoever reads it has done so).
+ * A place's barriers: full[2] (its halves are there), summed, placed (P is known), free[2] (its halves have been read).
  * Tickets are in order and held by resident blocks only, so every wait is for something that is under way.
  */
 #ifndef RED_CUDA_SCAN_PIPE_CUH
@@ -23,7 +23,7 @@ namespace red {
 
 constexpr unsigned pipe_half = 16384;
 constexpr unsigned pipe_tile = 2 * pipe_half;
-constexpr unsigned pipe_most = 6; /* places in the ring */
+constexpr unsigned pipe_most = 7; /* places in the ring */
 constexpr unsigned pipe_workers = 8;
 constexpr unsigned pipe_parts = 2 * pipe_workers;
 constexpr unsigned pipe_part = pipe_tile / pipe_parts; /* 4 rows of 32 lanes of 16 bytes */
@@ -33,7 +33,7 @@ constexpr uint64_t pipe_end = ~0ull; /* instead of a tile: there are no more */
 
 /* Shared memory beside the ring. */
 template <class T> struct PipePlace {
-  Barrier full[2], summed, placed, free;
+  Barrier full[2], summed, placed, free[2];
   uint64_t tile;
   T part[pipe_parts];
   Prefix<T> prefix;
@@ -58,59 +58,64 @@ struct PipeCursor {
   }
 };
 
-/* ---- Producer: one warp, of which lane 0 works, but for the last tile ----------------------------------------------- */
+/* ---- Producer: one warp, of which lane 0 works, but for the last tile -----------------------------------------------
+ */
 
+/* One half of a place. What is less than a vector comes by hand; what lies beyond it is never looked at for an output.
+ */
 template <class Type>
-__device__ inline void fill_place(const red_cuda_scan &args, PipePlace<typename Type::T> &place, char *ring, uint64_t tile) {
+__device__ inline void fill_half(const red_cuda_scan &args, Barrier *full, char *to, uint64_t at) {
   constexpr unsigned element = sizeof(typename Type::Element);
-  const char *in = static_cast<const char *>(args.in) + tile * pipe_tile;
-  uint64_t left = args.n * element - tile * pipe_tile;
-  unsigned bytes = left < pipe_tile ? static_cast<unsigned>(left) : pipe_tile;
-  unsigned whole = bytes & ~15u;
-  /* What is less than a vector comes by hand; what lies beyond it is never looked at for an output. */
-  for (unsigned at = whole; at < bytes; at += element)
-    *reinterpret_cast<typename Type::Element *>(ring + at) = *reinterpret_cast<const typename Type::Element *>(in + at);
-  unsigned first = whole < pipe_half ? whole : pipe_half;
-  barrier_arrive_expect(&place.full[0], first);
-  if (first > 0) bulk_load(ring, in, first, &place.full[0]);
-  barrier_arrive_expect(&place.full[1], whole - first);
-  if (whole > first) bulk_load(ring + pipe_half, in + pipe_half, whole - first, &place.full[1]);
+  const char *in = static_cast<const char *>(args.in) + at;
+  uint64_t end = args.n * element, left = at < end ? end - at : 0;
+  unsigned bytes = left < pipe_half ? static_cast<unsigned>(left) : pipe_half, whole = bytes & ~15u;
+  for (unsigned i = whole; i < bytes; i += element)
+    *reinterpret_cast<typename Type::Element *>(to + i) = *reinterpret_cast<const typename Type::Element *>(in + i);
+  barrier_arrive_expect(full, whole);
+  if (whole > 0) bulk_load(to, in, whole, full);
 }
 
+__device__ inline uint32_t take_ticket(const red_cuda_scan &args) {
+  return atomicInc(&args.head->ticket, static_cast<uint32_t>(args.tiles) + gridDim.x - 1); /* as many as are taken */
+}
+
+/* The first two tickets were taken at the start of the kernel, when all places were free. */
 template <class Type>
-__device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, char *ring) {
+__device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, char *ring,
+                               uint32_t first, uint32_t second) {
   using T = typename Type::T;
-  constexpr unsigned ahead = 2;     /* tiles being loaded at a time */
+  constexpr unsigned ahead = 2;      /* tiles being loaded at a time */
   constexpr unsigned distance = 256; /* tiles from a ticket to the slots that it asks for: two rounds of all blocks */
   for (unsigned tile = blockIdx.x * Sector<T>::slots; tile < distance; tile += gridDim.x * Sector<T>::slots)
     prefetch_slots<T>(args, tile);
   PipeCursor cursor(args.places), loaded(args.places);
-  uint32_t last = static_cast<uint32_t>(args.tiles) + gridDim.x - 1; /* tickets of a launch, less one */
   for (unsigned i = 0;; i++) {
-    PipePlace<typename Type::T> &place = shared.place[cursor.index];
-    barrier_wait(&place.free, cursor.parity ^ 1);
+    PipePlace<T> &place = shared.place[cursor.index];
+    barrier_wait(&place.free[0], cursor.parity ^ 1);
     if (i >= ahead) {
       barrier_wait(&shared.place[loaded.index].full[0], loaded.parity);
       barrier_wait(&shared.place[loaded.index].full[1], loaded.parity);
       loaded.advance();
     }
-    uint32_t ticket = atomicInc(&args.head->ticket, last);
+    uint32_t ticket = i == 0 ? first : i == 1 ? second : take_ticket(args);
+    place.tile = ticket < args.tiles ? ticket : pipe_end;
     if (ticket >= args.tiles) {
-      /* The epoch ends with the last ticket: every block has read it before its own. */
-      if (ticket == last) store_relaxed(&args.head->epoch, load_relaxed(&args.head->epoch) + 1);
-      place.tile = pipe_end;
       barrier_arrive(&place.full[0]);
       barrier_arrive(&place.full[1]);
       return;
     }
-    place.tile = ticket;
-    fill_place<Type>(args, place, ring + cursor.index * pipe_tile, ticket);
+    char *to = ring + cursor.index * pipe_tile;
+    uint64_t at = static_cast<uint64_t>(ticket) * pipe_tile;
+    fill_half<Type>(args, &place.full[0], to, at);
+    barrier_wait(&place.free[1], cursor.parity ^ 1);
+    fill_half<Type>(args, &place.full[1], to + pipe_half, at + pipe_half);
     prefetch_slots<T>(args, ticket + distance);
     cursor.advance();
   }
 }
 
-/* ---- Sums of the parts ------------------------------------------------------------------------------------------------ */
+/* ---- Sums of the parts
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Four rows of 32 lanes: lanes exchange halves of their rows first. The total in all lanes. */
 template <class T, class Op> __device__ inline T fold_rows(const T (&row)[pipe_rows], Op op) {
@@ -152,12 +157,12 @@ __device__ inline void sum_parts(const red_cuda_scan &args, PipeShared<typename 
 }
 
 /* The tile's total from its parts, in all lanes. */
-template <class T, class Op>
-__device__ inline T climb_parts(const PipePlace<T> &place, T (&sibling)[4], Op op) {
+template <class T, class Op> __device__ inline T climb_parts(const PipePlace<T> &place, T (&sibling)[4], Op op) {
   return climb(place.part[lane_index() % pipe_parts], sibling, op);
 }
 
-/* ---- Roles that deal with other tiles ---------------------------------------------------------------------------------- */
+/* ---- Roles that deal with other tiles
+ * ---------------------------------------------------------------------------------- */
 
 template <class Type>
 __device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
@@ -171,7 +176,7 @@ __device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typen
     typename Type::T total = climb_parts(place, sibling, type.op());
     if (lane_index() == 0) {
       publish(args.slots[0], tile, total, epoch);
-      barrier_arrive(&place.free);
+      barrier_arrive(&place.free[0]);
     }
   }
 }
@@ -187,7 +192,7 @@ __device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typenam
     bool last = args.total != nullptr && tile + 1 == args.tiles;
     typename Type::T sibling[4];
     typename Type::T own = climb_parts(place, sibling, type.op());
-    if (lane_index() == 0) barrier_arrive(&place.free);
+    if (lane_index() == 0) barrier_arrive(&place.free[0]);
     if (digit_of(tile, 0) != 31 && !last) continue;
     close_levels(args, tile, own, epoch, type.op(), type.identity());
     if (!last) continue;
@@ -197,7 +202,8 @@ __device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typenam
 }
 
 template <class Type>
-__device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
+__device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared,
+                                       uint32_t epoch) {
   using T = typename Type::T;
   const Type type(args.element);
   T start = args.element.has_init ? state_of<T>(args.element.init) : type.identity();
@@ -209,15 +215,19 @@ __device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typ
     if (tile != pipe_end) {
       T sibling[4];
       T own = climb_parts(place, sibling, type.op());
-      Prefix<T> prefix = look_back(args, tile, own, epoch, type.op(), type.identity(), start, upper);
+      TileSlots<T> slots(args, tile);
+      Prefix<T> prefix = look_back(args, tile, slots, own, epoch, type.op(), type.identity(), start, upper);
       if (lane_index() == 0) place.prefix = prefix;
+      /* The last tile has seen all others: whoever has a tile has read the epoch. */
+      if (tile + 1 == args.tiles && lane_index() == 0) store_relaxed(&args.head->epoch, epoch);
     }
     if (lane_index() == 0) barrier_arrive(&place.placed);
     if (tile == pipe_end) return;
   }
 }
 
-/* ---- Outputs ------------------------------------------------------------------------------------------------------------ */
+/* ---- Outputs
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* One part: P at its beginning and end are known. */
 template <class Type>
@@ -283,9 +293,9 @@ __device__ inline void apply_tiles(const red_cuda_scan &args, PipeShared<typenam
       unsigned part = half * pipe_workers + worker;
       apply_part(type, args, ring + cursor.index * pipe_tile + part * pipe_part,
                  (tile * pipe_parts + part) * part_elements, warp_broadcast(begin, part), warp_broadcast(end, part));
+      __syncwarp();
+      if (lane == 0) barrier_arrive(&place.free[half]);
     }
-    __syncwarp();
-    if (lane == 0) barrier_arrive(&place.free);
   }
 }
 
@@ -303,10 +313,17 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
     barrier_init(&place.full[1], 1);
     barrier_init(&place.summed, pipe_workers);
     barrier_init(&place.placed, 1);
-    barrier_init(&place.free, pipe_workers + 2); /* apply, publisher, closer */
+    barrier_init(&place.free[0], pipe_workers + 2); /* apply, publisher, closer */
+    barrier_init(&place.free[1], pipe_workers);
     barrier_fence();
   }
-  if (threadIdx.x == 0) shared.epoch = load_relaxed(&args.head->epoch) + 1; /* before this block's first ticket */
+  /* The first tickets and the epoch are on their way together. */
+  uint32_t first = 0, second = 0;
+  if (threadIdx.x == 32 * 2 * pipe_workers) {
+    first = take_ticket(args);
+    second = first < args.tiles ? take_ticket(args) : first;
+  }
+  if (threadIdx.x == 0) shared.epoch = load_relaxed(&args.head->epoch) + 1;
   __syncthreads();
   uint32_t epoch = shared.epoch;
   if (warp < pipe_workers) {
@@ -314,7 +331,7 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
   } else if (warp < 2 * pipe_workers) {
     sum_parts<Type>(args, shared, ring, warp - pipe_workers);
   } else if (warp == 2 * pipe_workers) {
-    if (threadIdx.x % 32 == 0) produce<Type>(args, shared, ring);
+    if (threadIdx.x % 32 == 0) produce<Type>(args, shared, ring, first, second);
   } else if (warp == 2 * pipe_workers + 1) {
     publish_tiles<Type>(args, shared, epoch);
   } else if (warp == 2 * pipe_workers + 2) {
@@ -325,53 +342,11 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
 #endif
 }
 
-/* A hot pair as the pipeline sees it: totals and outputs from what a lane holds. */
-template <class P> struct Piped : P {
-  using typename P::T;
-  static constexpr int V = P::V;
-  using P::P;
-  __device__ T total(const uint4 &raw) const {
-    T x[V];
-    load_vector(static_cast<const P &>(*this), raw, x);
-    return climb_lane(x, this->op());
-  }
-  /* `before` is P at the lane's beginning, `next` at the next lane's. */
-  __device__ void outputs(const uint4 &raw, T before, T next, bool inclusive, T (&y)[V]) const {
-    T x[V];
-    load_vector(static_cast<const P &>(*this), raw, x);
-    climb_lane(x, this->op());
-    descend_lane(x, before, y, this->op());
-    if (!inclusive) return;
-#pragma unroll
-    for (int v = 0; v + 1 < V; v++) y[v] = y[v + 1];
-    y[V - 1] = next;
-  }
-};
-
-/* Bytes: products with masks of ones add up the bytes of a word in one instruction, whatever the order. */
-template <> struct Piped<SumI8> : SumI8 {
-  using SumI8::SumI8;
-  __device__ uint32_t total(const uint4 &raw) const {
-    uint32_t low = __dp4a(raw.x, 0x01010101u, __dp4a(raw.y, 0x01010101u, 0u));
-    return __dp4a(raw.z, 0x01010101u, __dp4a(raw.w, 0x01010101u, low));
-  }
-  __device__ void outputs(const uint4 &raw, uint32_t before, uint32_t, bool inclusive, uint32_t (&y)[16]) const {
-    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
-    uint32_t masks[4] = {0u, 0x00000001u, 0x00000101u, 0x00010101u};
-    if (inclusive) masks[0] = 0x00000001u, masks[1] = 0x00000101u, masks[2] = 0x00010101u, masks[3] = 0x01010101u;
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) y[4 * w + i] = __dp4a(word[w], masks[i], before);
-      before = __dp4a(word[w], 0x01010101u, before);
-    }
-  }
-};
-
 } // namespace red
 
 #define SCAN_PIPE(name, type)                                                                                          \
-  extern "C" __global__ void __launch_bounds__(red::pipe_threads, 1) name(const __grid_constant__ red_cuda_scan args) { \
+  extern "C" __global__ void __launch_bounds__(red::pipe_threads, 1)                                                   \
+      name(const __grid_constant__ red_cuda_scan args) {                                                               \
     red::scan_pipe<red::Piped<red::type>>(args);                                                                       \
   }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans with one block for each tile, which stays in registers: warps of some rows of 32 lanes. One row a warp makes the
- * shortest code and the shortest way for small arrays; four rows move more for every pair of dtypes that has no pipeline.
+ * Scans with one block for each tile, which stays in registers: warps of some rows of 32 lanes. One row a warp makes
+ * the shortest code and the shortest way for small arrays; four rows move more for every pair of dtypes that has no
+ * pipeline.
  *
  * One pass: the tile publishes its total and looks back. Three launches (for whoever must not assume that blocks make
  * progress beside each other): totals, nodes above them, outputs; the same code, with nothing left to wait for.
@@ -69,8 +70,9 @@ __device__ inline void place_warps(const Type &type, const red_cuda_scan &args, 
     if (args.phase == RED_CUDA_SCAN_TOTALS) return;
     if (args.levels > 1 && digit_of(tile, 0) == 31 && args.phase == RED_CUDA_SCAN_ONCE)
       close_levels(args, tile, own, epoch, op, identity);
+    TileSlots<T> slots(args, tile);
     UpperPrefix<T> upper = {0, start, false};
-    prefix = look_back(args, tile, own, epoch, op, identity, start, upper);
+    prefix = look_back(args, tile, slots, own, epoch, op, identity, start, upper);
   }
   T before = descend(prefix.before, sibling, lane, op);
   if (lane < Shape::warps) scratch.before[lane] = before;

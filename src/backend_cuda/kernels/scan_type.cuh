@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a scan works on: a state T, V elements in a lane, how they are loaded and stored. The hot pairs of input and
- * output are types of their own, with 16-byte loads; Any<T> serves every other pair by looking at the dtypes at run time.
+ * output are types of their own, with 16-byte loads; Any<T> serves every other pair by looking at the dtypes at run
+ * time.
  */
 #ifndef RED_CUDA_SCAN_TYPE_CUH
 #define RED_CUDA_SCAN_TYPE_CUH
@@ -10,7 +11,8 @@
 
 namespace red {
 
-/* ---- Hot pairs: sums. unpack() and pack() work on what a lane holds ---------------------------------------------------- */
+/* ---- Hot pairs: sums. unpack() and pack() work on what a lane holds
+ * ---------------------------------------------------- */
 
 struct SumF32 {
   using T = float;
@@ -101,7 +103,8 @@ template <class P> __device__ inline void load_vector(const P &type, const uint4
   for (int i = 0; i < P::V; i++) x[i] = type.widen(element[i]);
 }
 
-template <class P> __device__ inline void store_vector(const P &type, void *out, uint64_t i, const typename P::T (&y)[P::V]) {
+template <class P>
+__device__ inline void store_vector(const P &type, void *out, uint64_t i, const typename P::T (&y)[P::V]) {
   constexpr int vectors = sizeof(typename P::Output) * P::V / 16;
   typename P::Output bits[P::V];
 #pragma unroll
@@ -136,11 +139,56 @@ template <class P> struct Hot : P {
       for (int v = 0; v < V; v++)
         if (i + v < args.n) static_cast<typename P::Output *>(args.out)[i + v] = this->narrow(y[v]);
     }
-    if (i == 0 && args.has_first) *static_cast<typename P::Output *>(args.out) = static_cast<typename P::Output>(args.first);
+    if (i == 0 && args.has_first)
+      *static_cast<typename P::Output *>(args.out) = static_cast<typename P::Output>(args.first);
   }
 };
 
-/* ---- Any pair, any operator --------------------------------------------------------------------------------------------- */
+/* A hot pair as the pipeline sees it: totals and outputs from what a lane holds. */
+template <class P> struct Piped : P {
+  using typename P::T;
+  static constexpr int V = P::V;
+  using P::P;
+  __device__ T total(const uint4 &raw) const {
+    T x[V];
+    load_vector(static_cast<const P &>(*this), raw, x);
+    return climb_lane(x, this->op());
+  }
+  /* `before` is P at the lane's beginning, `next` at the next lane's. */
+  __device__ void outputs(const uint4 &raw, T before, T next, bool inclusive, T (&y)[V]) const {
+    T x[V];
+    load_vector(static_cast<const P &>(*this), raw, x);
+    climb_lane(x, this->op());
+    descend_lane(x, before, y, this->op());
+    if (!inclusive) return;
+#pragma unroll
+    for (int v = 0; v + 1 < V; v++) y[v] = y[v + 1];
+    y[V - 1] = next;
+  }
+};
+
+/* Bytes: products with masks of ones add up the bytes of a word in one instruction, whatever the order. */
+template <> struct Piped<SumI8> : SumI8 {
+  using SumI8::SumI8;
+  __device__ uint32_t total(const uint4 &raw) const {
+    uint32_t low = __dp4a(raw.x, 0x01010101u, __dp4a(raw.y, 0x01010101u, 0u));
+    return __dp4a(raw.z, 0x01010101u, __dp4a(raw.w, 0x01010101u, low));
+  }
+  __device__ void outputs(const uint4 &raw, uint32_t before, uint32_t, bool inclusive, uint32_t (&y)[16]) const {
+    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+    uint32_t masks[4] = {0u, 0x00000001u, 0x00000101u, 0x00010101u};
+    if (inclusive) masks[0] = 0x00000001u, masks[1] = 0x00000101u, masks[2] = 0x00010101u, masks[3] = 0x01010101u;
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) y[4 * w + i] = __dp4a(word[w], masks[i], before);
+      before = __dp4a(word[w], 0x01010101u, before);
+    }
+  }
+};
+
+/* ---- Any pair, any operator
+ * --------------------------------------------------------------------------------------------- */
 
 struct AnyFloatOp {
   bool multiply;
@@ -156,7 +204,9 @@ template <class State> struct AnyOp {
   using Type = AnyFloatOp;
   __device__ static Type make(const red_cuda_element &e) { return AnyFloatOp{e.family == RED_FAMILY_MUL}; }
   __device__ static State widen(const red_cuda_element &e, uint64_t bits) { return float_value<State>(e.in, bits); }
-  __device__ static uint64_t narrow(const red_cuda_element &e, State value, uint64_t) { return float_bits(e.out, value); }
+  __device__ static uint64_t narrow(const red_cuda_element &e, State value, uint64_t) {
+    return float_bits(e.out, value);
+  }
 };
 
 template <> struct AnyOp<uint64_t> {

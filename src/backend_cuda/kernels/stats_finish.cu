@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statistics that stay in device memory: from the raw words to red_stats_result, as core/stats.c does it on the host. */
+/* Statistics that stay in device memory: from the raw words to red_stats_result, as core/stats.c does it on the host.
+ */
 #include "convert.cuh"
 
 namespace red {
@@ -65,4 +66,6 @@ __device__ inline void finish_stats(const red_cuda_stats_finish &args) {
 
 } // namespace red
 
-extern "C" __global__ void stats_finish(const __grid_constant__ red_cuda_stats_finish args) { red::finish_stats(args); }
+extern "C" __global__ void stats_finish(const __grid_constant__ red_cuda_stats_finish args) {
+  red::finish_stats(args);
+}

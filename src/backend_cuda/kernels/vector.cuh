@@ -7,7 +7,8 @@
 #ifndef RED_CUDA_VECTOR_CUH
 #define RED_CUDA_VECTOR_CUH
 
-#include "reduce.cuh"
+#include "combine.cuh"
+#include "policy.cuh"
 
 namespace red {
 

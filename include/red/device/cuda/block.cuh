@@ -15,14 +15,18 @@
 
 namespace red {
 
-template <class T> struct BlockScratch {
-  T warp[32];
-};
+template <class T> struct BlockScratch { T warp[32]; };
 
 namespace detail {
-__device__ inline unsigned warp_index() { return threadIdx.x / 32; }
-template <unsigned Threads> __device__ inline unsigned block_size() { return Threads != 0 ? Threads : blockDim.x; }
-template <unsigned Threads> __device__ inline unsigned warp_count() { return (block_size<Threads>() + 31) / 32; }
+__device__ inline unsigned warp_index() {
+  return threadIdx.x / 32;
+}
+template <unsigned Threads> __device__ inline unsigned block_size() {
+  return Threads != 0 ? Threads : blockDim.x;
+}
+template <unsigned Threads> __device__ inline unsigned warp_count() {
+  return (block_size<Threads>() + 31) / 32;
+}
 /* How many lanes this thread's warp has. */
 template <unsigned Threads> __device__ inline unsigned warp_lanes() {
   if (Threads % 32 == 0 && Threads != 0) return 32;
@@ -32,7 +36,8 @@ template <unsigned Threads> __device__ inline unsigned warp_lanes() {
 } // namespace detail
 
 /* The result is in thread 0. One barrier: the warps relay through shared memory and the first one finishes. */
-template <unsigned Threads = 0, class T, class Op> __device__ inline T block_reduce(T value, Op op, BlockScratch<T> &scratch) {
+template <unsigned Threads = 0, class T, class Op>
+__device__ inline T block_reduce(T value, Op op, BlockScratch<T> &scratch) {
   unsigned lane = lane_index(), warp = detail::warp_index(), warps = detail::warp_count<Threads>();
   value = warp_reduce(value, op, detail::warp_lanes<Threads>());
   if (warps == 1) return value;
@@ -43,7 +48,8 @@ template <unsigned Threads = 0, class T, class Op> __device__ inline T block_red
 }
 
 /* The same, and every thread gets it: a second barrier. */
-template <unsigned Threads = 0, class T, class Op> __device__ inline T block_reduce_all(T value, Op op, BlockScratch<T> &scratch) {
+template <unsigned Threads = 0, class T, class Op>
+__device__ inline T block_reduce_all(T value, Op op, BlockScratch<T> &scratch) {
   value = block_reduce<Threads>(value, op, scratch);
   __syncthreads();
   if (threadIdx.x == 0) scratch.warp[0] = value;
@@ -53,7 +59,8 @@ template <unsigned Threads = 0, class T, class Op> __device__ inline T block_red
 
 namespace detail {
 /* The totals of the warps before this one, and whether there are any; one barrier. */
-template <unsigned Threads = 0, class T, class Op> __device__ inline T warps_before(T inclusive, Op op, BlockScratch<T> &scratch) {
+template <unsigned Threads = 0, class T, class Op>
+__device__ inline T warps_before(T inclusive, Op op, BlockScratch<T> &scratch) {
   unsigned lane = lane_index(), warp = warp_index(), warps = warp_count<Threads>();
   if (lane + 1 == warp_lanes<Threads>()) scratch.warp[warp] = inclusive;
   __syncthreads();
@@ -65,7 +72,8 @@ template <unsigned Threads = 0, class T, class Op> __device__ inline T warps_bef
 } // namespace detail
 
 /* Thread t gets a[0] op .. op a[t]. */
-template <unsigned Threads = 0, class T, class Op> __device__ inline T block_inclusive_scan(T value, Op op, BlockScratch<T> &scratch) {
+template <unsigned Threads = 0, class T, class Op>
+__device__ inline T block_inclusive_scan(T value, Op op, BlockScratch<T> &scratch) {
   value = warp_inclusive_scan(value, op, detail::warp_lanes<Threads>());
   T before = detail::warps_before<Threads>(value, op, scratch);
   return detail::warp_index() == 0 ? value : op(before, value);

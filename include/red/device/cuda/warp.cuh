@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Warp primitives for your own kernels: shuffles of any trivially copyable type, reductions and scans. Header only, CUDA
- * C++14, no dependency on the library.
+ * Warp primitives for your own kernels: shuffles of any trivially copyable type, reductions and scans. Header only,
+ * CUDA C++14, no dependency on the library.
  *
  * Every function is called by the lanes 0 .. lanes-1 of a warp together, `lanes` being 32 unless given (a partial warp:
  * its first lanes). Each states its order of operations, so that results on floating-point numbers can be relied on:
@@ -33,10 +33,18 @@ struct Xor {
 };
 
 namespace detail {
-template <class T> __device__ inline bool is_nan(T) { return false; }
-__device__ inline bool is_nan(float x) { return x != x; }
-__device__ inline bool is_nan(double x) { return x != x; }
-template <class T> __device__ inline bool precedes(T a, T b) { return a < b; }
+template <class T> __device__ inline bool is_nan(T) {
+  return false;
+}
+__device__ inline bool is_nan(float x) {
+  return x != x;
+}
+__device__ inline bool is_nan(double x) {
+  return x != x;
+}
+template <class T> __device__ inline bool precedes(T a, T b) {
+  return a < b;
+}
 /* IEEE 754-2019 minimum and maximum put -0 before +0. */
 __device__ inline bool precedes(float a, float b) {
   return a < b || (a == b && __float_as_int(a) < 0 && __float_as_int(b) >= 0);
@@ -73,7 +81,8 @@ struct MaxNum {
   }
 };
 
-/* ---- Shuffles ----------------------------------------------------------------------------------------------------- */
+/* ---- Shuffles -----------------------------------------------------------------------------------------------------
+ */
 
 /* For blocks whose size in x is a multiple of 32, or that are one-dimensional. */
 __device__ inline unsigned lane_index() {
@@ -83,7 +92,9 @@ __device__ inline unsigned lane_index() {
 }
 
 /* The mask of the first `lanes` lanes. */
-__device__ constexpr unsigned lane_mask(unsigned lanes) { return lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1; }
+__device__ constexpr unsigned lane_mask(unsigned lanes) {
+  return lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1;
+}
 
 namespace detail {
 template <class T, unsigned Size = sizeof(T)> struct Words {
@@ -127,7 +138,8 @@ template <class T> __device__ inline T warp_down(T value, unsigned distance, uns
   return detail::move_words(value, [=](unsigned w) { return __shfl_down_sync(mask, w, distance); });
 }
 
-/* ---- Reductions: the result is in lane 0, other lanes hold partial results ---------------------------------------- */
+/* ---- Reductions: the result is in lane 0, other lanes hold partial results ----------------------------------------
+ */
 
 template <class T, class Op> __device__ inline T warp_reduce(T value, Op op, unsigned lanes = 32) {
   unsigned lane = lane_index();
@@ -150,7 +162,8 @@ template <class T, class Op> __device__ inline T warp_reduce_pairs(T value, Op o
   return value;
 }
 
-/* ---- Scans: op need not be commutative ----------------------------------------------------------------------------- */
+/* ---- Scans: op need not be commutative -----------------------------------------------------------------------------
+ */
 
 /* Lane l gets a[0] op .. op a[l]. Without the guard an up-shuffle would count a lane's own value twice. */
 template <class T, class Op> __device__ inline T warp_inclusive_scan(T value, Op op, unsigned lanes = 32) {

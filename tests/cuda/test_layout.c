@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The layouts of workspaces, which need no device: parts do not overlap, and what must stay zero is shared by all. */
+#include "../suite.h"
+#include "room.h"
+
+static void check_parts(const red_cuda_layout *layout, const uint64_t *at, const uint64_t *bytes, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    ck_assert_uint_ge(at[i], RED_CUDA_SLOTS_AT); /* neither the head nor the counters */
+    ck_assert_uint_eq(at[i] % 256, 0);
+    ck_assert_uint_le(at[i] + bytes[i], layout->bytes);
+    for (unsigned j = i + 1; j < count; j++)
+      ck_assert(bytes[i] == 0 || bytes[j] == 0 || at[i] + bytes[i] <= at[j] || at[j] + bytes[j] <= at[i]);
+  }
+}
+
+static const uint64_t tile_counts[] = {1,    2,     31,     32,     33,      2047,           2048,
+                                       2049, 65536, 131072, 262144, 4194305, 2048ull * 2048, 1ull << 31};
+
+START_TEST(reductions) {
+  static const unsigned words[][2] = {{1, 0}, {2, 0}, {4, 0}, {1, 6}, {4, 8}};
+  red_cuda_function some = {NULL, 1};
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+    for (size_t t = 0; t < sizeof tile_counts / sizeof *tile_counts; t++) {
+      red_cuda_plan plan = {.slot_words = words[w][0], .extrema_words = words[w][1]};
+      if (words[w][1] > 0) plan.finish = &some;
+      red_cuda_layout layout = red_cuda_reduce_layout(&plan, tile_counts[t]);
+      uint64_t at[2 * RED_CUDA_LEVELS + 1], bytes[2 * RED_CUDA_LEVELS + 1], count = tile_counts[t];
+      unsigned parts = 0;
+      for (unsigned k = 0; k < layout.levels; k++, count = (count + 2047) / 2048) {
+        at[parts] = layout.slots[k];
+        bytes[parts++] = count * words[w][0] * 8;
+        at[parts] = layout.extrema[k];
+        bytes[parts++] = count * words[w][1] * 8;
+      }
+      ck_assert_uint_eq(count, 1); /* everything comes together at the top */
+      at[parts] = layout.raw;
+      bytes[parts++] = plan.finish != NULL ? RED_CUDA_RAW_WORDS * 8 : 0;
+      check_parts(&layout, at, bytes, parts);
+    }
+}
+END_TEST
+
+START_TEST(scans) {
+  for (unsigned words = 1; words <= 2; words++)
+    for (size_t t = 0; t < sizeof tile_counts / sizeof *tile_counts; t++) {
+      red_cuda_plan plan = {.slot_words = words};
+      red_cuda_layout layout = red_cuda_scan_layout(&plan, tile_counts[t]);
+      uint64_t at[RED_CUDA_SCAN_LEVELS], bytes[RED_CUDA_SCAN_LEVELS];
+      for (unsigned k = 0; k < layout.levels; k++) {
+        at[k] = layout.slots[k];
+        bytes[k] = (((tile_counts[t] - 1) >> 5 * k) + 1) * words * 8;
+      }
+      ck_assert_uint_eq((tile_counts[t] - 1) >> 5 * layout.levels, 0);
+      check_parts(&layout, at, bytes, layout.levels);
+    }
+}
+END_TEST
+
+/* One counter a group at every level; above the reserve the host takes another way. */
+START_TEST(counters) {
+  ck_assert_uint_ge(RED_CUDA_COUNTERS_AT, sizeof(red_cuda_head));
+  ck_assert_uint_eq(red_cuda_counters(1), 0);
+  ck_assert_uint_eq(red_cuda_counters(2048), 1);
+  ck_assert_uint_eq(red_cuda_counters(2049), 3);
+  ck_assert_uint_eq(red_cuda_counters(262144), 129);
+  ck_assert_uint_gt(red_cuda_counters(1ull << 31), RED_CUDA_COUNTERS);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("layout");
+  TCase *tests = tcase_create("cuda");
+  tcase_add_test(tests, reductions);
+  tcase_add_test(tests, scans);
+  tcase_add_test(tests, counters);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? 0 : 1;
+}
