@@ -15,6 +15,9 @@ typedef struct bench_series {
   double sample[BENCH_MOST_SAMPLES];
 } bench_series;
 
+/* Wait for a quiet machine and take disturbed samples again, or (with a high priority) do not care. */
+extern bool bench_patient;
+
 /* Which quantile to report, in percent: 50 is the median, a low one sees through a busy machine. */
 extern unsigned bench_percentile;
 
