@@ -74,8 +74,10 @@ static void work(void *argument, unsigned index, unsigned count) {
       red_prefix_append(&prefix, job, *heard(team, i, window));
     if (part_length(team, mine) > 0)
       red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix), count * team->part);
-    for (unsigned i = index; i < count && part_length(team, first + i) == team->part; i++)
+    for (unsigned i = index; i < count && part_length(team, first + i) == team->part; i++) {
       red_prefix_append(&prefix, job, *heard(team, i, window));
+      if (i == index) red_scan_store_end(job, &prefix, (mine + 1) * team->part);
+    }
     tell(team, index, count, window + 1);
   }
   if (index == 0 && prefix.k > 0) team->total = prefix.node[63 - __builtin_clzll(prefix.k)];
