@@ -100,6 +100,28 @@ START_TEST(threads) {
 }
 END_TEST
 
+/* Long enough for several windows of every thread: what ripples from one into the next must arrive. */
+START_TEST(many_windows) {
+  enum {
+    N = 5000001
+  };
+  random_state random = random_start(8);
+  red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, N);
+  float *in = malloc(N * sizeof *in), *expected = malloc(N * sizeof *in), *out = malloc(N * sizeof *in);
+  random_numbers(&random, RED_F32, in, N);
+  ck_red(red_reference(&problem, in, expected));
+  for (unsigned t = 2; t <= suite_threads(); t += 3) {
+    red_context *team = suite_context(t);
+    ck_red(red_run(team, &problem, in, out));
+    compare_outputs(&problem, "through many windows", expected, out);
+    red_context_destroy(team);
+  }
+  free(in);
+  free(expected);
+  free(out);
+}
+END_TEST
+
 /* A scan of a prefix is the prefix of the scan. */
 START_TEST(prefixes) {
   random_state random = random_start(5);
@@ -166,6 +188,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, small_lengths);
   tcase_add_test(tests, accumulators_and_outputs);
   tcase_add_test(tests, threads);
+  tcase_add_test(tests, many_windows);
   tcase_add_test(tests, prefixes);
   tcase_add_test(tests, exclusive_is_shifted);
   tcase_add_test(tests, alignments);
