@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
 #include "routes.h"
 
 int is_scan(const red_problem *problem) {
@@ -64,9 +66,25 @@ static red_status execute(red_context *context, const red_problem *problem, cons
   return status;
 }
 
-/* Results of reductions may lie in either memory: odd lengths take the device's. Statistics go to the host. */
+static int may_find_nothing(const red_problem *problem) {
+  return problem->kind == RED_REDUCE && (problem->op == RED_ARGMINNUM || problem->op == RED_ARGMAXNUM);
+}
+
+/*
+ * Results of reductions may lie in either memory: odd lengths take the device's. Statistics go to the host, and so do
+ * indices too narrow to tell UINT64_MAX from a place.
+ */
 static int result_on_device(const red_problem *problem) {
+  if (may_find_nothing(problem) && output_width(problem) < sizeof(uint64_t)) return 0;
   return is_scan(problem) || (problem->kind == RED_REDUCE && problem->n % 2 == 1);
+}
+
+/* What stays on the device cannot be an error: UINT64_MAX stands for an arg operator's RED_ERR_EMPTY. */
+static int found_nothing(const red_problem *problem, const void *out) {
+  uint64_t index;
+  if (!may_find_nothing(problem)) return 0;
+  memcpy(&index, out, sizeof index);
+  return index == UINT64_MAX;
 }
 
 static red_status run_on_device(red_context *context, red_problem *problem, red_args *args, void *out) {
@@ -85,6 +103,7 @@ static red_status run_on_device(red_context *context, red_problem *problem, red_
   status = execute(context, problem, args);
   if (!status && bytes) status = red_download(context, NULL, out, device_out, args->out_offset, bytes);
   red_free(context, device_out);
+  if (!status && found_nothing(problem, out)) return RED_ERR_EMPTY;
   return status;
 }
 
