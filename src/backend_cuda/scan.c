@@ -53,12 +53,13 @@ static red_status launch_three(const red_cuda_job *job, const red_cuda_shape *sh
   CUstream stream = job->queue->stream;
   args->phase = RED_CUDA_SCAN_TOTALS;
   red_status status = red_cuda_launch(shape->function, args->tiles, shape, stream, arguments);
+  const red_cuda_shape eight_warps = {.threads = 256}; /* a warp for each node of a level */
   uint64_t nodes = args->tiles;
   for (unsigned level = 0; level + 1 < args->levels && status == RED_OK; level++) {
     nodes /= 32;
     if (nodes == 0) break;
     arguments[1] = &level;
-    status = red_cuda_launch(job->plan->groups, (nodes + 7) / 8, shape, stream, arguments);
+    status = red_cuda_launch(job->plan->groups, (nodes + 7) / 8, &eight_warps, stream, arguments);
   }
   if (status != RED_OK) return status;
   args->phase = RED_CUDA_SCAN_APPLY;
