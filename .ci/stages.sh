@@ -62,11 +62,11 @@ stage_sanitizers() {
   need_to_build
   need_to_test
   install_missing
-  build build/ci/sanitizers -Dwerror=true -Dtests=enabled -Dcuda=disabled -Dbuildtype=debugoptimized \
+  build build/ci/sanitizers -Dwerror=true -Dtests=enabled -Dcuda=disabled -Dopencl=disabled -Dbuildtype=debugoptimized \
     -Db_sanitize=address,undefined -Db_lundef=false
   export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
-  run_suites build/ci/sanitizers --no-suite headers --no-suite vectors --timeout-multiplier 5
+  run_suites build/ci/sanitizers --no-suite headers --no-suite vectors --no-suite opencl --timeout-multiplier 5
 }
 
 # ThreadSanitizer over the CPU's suites, with clang's OpenMP runtime and its tool Archer, which tells the sanitizer about
