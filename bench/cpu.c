@@ -28,7 +28,9 @@ static void run_ours(const bench_case *c) {
   check(red_run(c->threads == 1 ? one_thread : all_threads, &c->problem, c->in, c->out));
 }
 
-static bench_run *find_ours(const bench_case *c) { return (void)c, run_ours; }
+static bench_run *find_ours(const bench_case *c) {
+  return (void)c, run_ours;
+}
 
 /* The one-shot call, and a plan made once. */
 static void run_one_shot(const bench_case *c) {
@@ -41,7 +43,9 @@ static bench_run *find_one_shot(const bench_case *c) {
 
 static red_plan *plan;
 
-static void run_plan(const bench_case *c) { check(red_plan_execute(plan, NULL, c->in, c->out)); }
+static void run_plan(const bench_case *c) {
+  check(red_plan_execute(plan, NULL, c->in, c->out));
+}
 
 static bench_run *find_plan(const bench_case *c) {
   if (c->problem.n > 1 << 20) return NULL;
@@ -51,8 +55,12 @@ static bench_run *find_plan(const bench_case *c) {
   return run_plan;
 }
 
-static void run_single(const bench_case *c) { check(red_run(one_thread, &c->problem, c->in, c->out)); }
-static bench_run *find_single(const bench_case *c) { return c->threads != 1 ? run_single : NULL; }
+static void run_single(const bench_case *c) {
+  check(red_run(one_thread, &c->problem, c->in, c->out));
+}
+static bench_run *find_single(const bench_case *c) {
+  return c->threads != 1 ? run_single : NULL;
+}
 
 static const bench_contestant contestants[] = {
     {"libred", BENCH_OURS, find_ours},
@@ -80,7 +88,9 @@ static const bench_contestant contestants[] = {
 #endif
 };
 
-enum { CONTESTANTS = sizeof contestants / sizeof contestants[0] };
+enum {
+  CONTESTANTS = sizeof contestants / sizeof contestants[0]
+};
 
 /* ---- Cases ---- */
 
@@ -94,10 +104,10 @@ typedef struct size_row {
 static uint64_t large = (uint64_t)256 << 20;
 
 static const size_row sizes[] = {
-    {"large", 0, 0, 0},           {"L1", 16 << 10, 0, 1},     {"L2", 512 << 10, 0, 1}, {"L3", 8 << 20, 0, 1},
-    {"n=100", 0, 100, 0},         {"n=1000", 0, 1000, 0},     {"n=10000", 0, 10000, 0}, {"n=2^15", 0, 1 << 15, 0},
-    {"n=2^16", 0, 1 << 16, 0},    {"n=2^17", 0, 1 << 17, 0},  {"n=2^18", 0, 1 << 18, 0}, {"n=2^19", 0, 1 << 19, 0},
-    {"n=2^20", 0, 1 << 20, 0},    {"n=2^21", 0, 1 << 21, 0},  {"n=2^22", 0, 1 << 22, 0},
+    {"large", 0, 0, 0},        {"L1", 16 << 10, 0, 1},    {"L2", 512 << 10, 0, 1},   {"L3", 8 << 20, 0, 1},
+    {"n=100", 0, 100, 0},      {"n=1000", 0, 1000, 0},    {"n=10000", 0, 10000, 0},  {"n=2^15", 0, 1 << 15, 0},
+    {"n=2^16", 0, 1 << 16, 0}, {"n=2^17", 0, 1 << 17, 0}, {"n=2^18", 0, 1 << 18, 0}, {"n=2^19", 0, 1 << 19, 0},
+    {"n=2^20", 0, 1 << 20, 0}, {"n=2^21", 0, 1 << 21, 0}, {"n=2^22", 0, 1 << 22, 0},
 };
 
 /* Which problems at which sizes: the lists of the targets. */
@@ -157,7 +167,10 @@ static const case_row cases[] = {
     {"L2", RED_INCLUSIVE_SCAN, RED_MIN, RED_F32, 0, false},
 };
 
-enum { SIZES = sizeof sizes / sizeof sizes[0], CASES = sizeof cases / sizeof cases[0] };
+enum {
+  SIZES = sizeof sizes / sizeof sizes[0],
+  CASES = sizeof cases / sizeof cases[0]
+};
 
 /* ---- Data ---- */
 
@@ -183,11 +196,20 @@ static void fill(const bench_case *c, void *in) {
     uint32_t bits;
     memcpy(&bits, &f, 4);
     switch (c->problem.in) {
-    case RED_F32: ((float *)in)[i] = f; break;
-    case RED_F64: ((double *)in)[i] = x; break;
-    case RED_BF16: ((uint16_t *)in)[i] = (uint16_t)(bits >> 16); break;
-    case RED_F16: ((uint16_t *)in)[i] = (uint16_t)(0x3800 | (r & 0x83ff)); break;
-    default: memcpy((char *)in + i * red_dtype_bytes(c->problem.in), &r, red_dtype_bytes(c->problem.in));
+    case RED_F32:
+      ((float *)in)[i] = f;
+      break;
+    case RED_F64:
+      ((double *)in)[i] = x;
+      break;
+    case RED_BF16:
+      ((uint16_t *)in)[i] = (uint16_t)(bits >> 16);
+      break;
+    case RED_F16:
+      ((uint16_t *)in)[i] = (uint16_t)(0x3800 | (r & 0x83ff));
+      break;
+    default:
+      memcpy((char *)in + i * red_dtype_bytes(c->problem.in), &r, red_dtype_bytes(c->problem.in));
     }
   }
 }
@@ -204,7 +226,8 @@ static bool listed(const char *names, const char *name) {
 static void title_of(const case_row *row, const size_row *size, char *title, size_t bytes) {
   static const char *const kinds[] = {"", "reduce", "scan", "exscan", "stats"};
   snprintf(title, bytes, "%s %s%s%s %s%s", size->name, kinds[row->kind], row->kind == RED_STATS ? "" : " ",
-           row->kind == RED_STATS ? "" : red_op_name(row->op), red_dtype_name(row->in), row->in_place ? " in place" : "");
+           row->kind == RED_STATS ? "" : red_op_name(row->op), red_dtype_name(row->in),
+           row->in_place ? " in place" : "");
 }
 
 static void print_case(const bench_case *c, const char *title, const bench_series *series, size_t count) {
@@ -218,8 +241,10 @@ static void print_case(const bench_case *c, const char *title, const bench_serie
     double moved = copies ? 2.0 * (double)(c->problem.n * red_dtype_bytes(c->problem.in)) : bytes;
     double t = series[s].median;
     printf("%-28s  %-26s ", title, series[s].name);
-    if (t < 1e-3) printf("%10.1f ns", t * 1e9);
-    else printf("%10.1f us", t * 1e6);
+    if (t < 1e-3)
+      printf("%10.1f ns", t * 1e9);
+    else
+      printf("%10.1f us", t * 1e6);
     printf(" %8.1f GB/s", moved / t * 1e-9);
     if (s > 0) printf("   ours %.3f", bytes / series[0].median / (moved / t));
     printf("\n");
@@ -244,7 +269,8 @@ static void run_case(const case_row *row, const size_row *size, unsigned samples
   size_t count = 0;
   for (size_t i = 0; i < CONTESTANTS && count < BENCH_MOST_CONTESTANTS; i++) {
     bench_run *run = contestants[i].find(&c);
-    if (run != NULL) series[count++] = (bench_series){.name = contestants[i].name, .role = contestants[i].role, .run = run};
+    if (run != NULL)
+      series[count++] = (bench_series){.name = contestants[i].name, .role = contestants[i].role, .run = run};
   }
   bench_measure(&c, series, count, samples);
   print_case(&c, title, series, count);

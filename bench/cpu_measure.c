@@ -87,7 +87,9 @@ void bench_measure(const bench_case *c, bench_series *series, size_t count, unsi
   }
 }
 
-enum { ROUNDS = 20000 };
+enum {
+  ROUNDS = 20000
+};
 static atomic_int ball;
 
 static void *answer(void *unused) {

@@ -5,7 +5,10 @@
 
 #include "cpu.h"
 
-enum { BENCH_MOST_SAMPLES = 201, BENCH_MOST_CONTESTANTS = 16 };
+enum {
+  BENCH_MOST_SAMPLES = 201,
+  BENCH_MOST_CONTESTANTS = 16
+};
 
 typedef struct bench_series {
   const char *name;

@@ -68,22 +68,33 @@ template <typename T> void exscan(const bench_case *c) {
 
 template <typename T> bench_run *find_sum(const bench_case *c) {
   switch (c->problem.op) {
-  case RED_SUM: return sum<T, T>;
-  case RED_MIN: return c->threads == 1 ? nullptr : least<T>;
-  case RED_MAX: return c->threads == 1 ? nullptr : greatest<T>;
-  default: return nullptr;
+  case RED_SUM:
+    return sum<T, T>;
+  case RED_MIN:
+    return c->threads == 1 ? nullptr : least<T>;
+  case RED_MAX:
+    return c->threads == 1 ? nullptr : greatest<T>;
+  default:
+    return nullptr;
   }
 }
 
 bench_run *find_reduce(const bench_case *c) {
   switch (c->problem.in) {
-  case RED_F32: return find_sum<float>(c);
-  case RED_F64: return find_sum<double>(c);
-  case RED_I32: return c->problem.op == RED_SUM ? sum<std::int32_t, std::int64_t> : find_sum<std::int32_t>(c);
-  case RED_I64: return find_sum<std::int64_t>(c);
-  case RED_I8: return c->problem.op == RED_SUM ? sum<std::int8_t, std::int64_t> : nullptr;
-  case RED_I16: return c->problem.op == RED_SUM ? sum<std::int16_t, std::int64_t> : nullptr;
-  default: return nullptr;
+  case RED_F32:
+    return find_sum<float>(c);
+  case RED_F64:
+    return find_sum<double>(c);
+  case RED_I32:
+    return c->problem.op == RED_SUM ? sum<std::int32_t, std::int64_t> : find_sum<std::int32_t>(c);
+  case RED_I64:
+    return find_sum<std::int64_t>(c);
+  case RED_I8:
+    return c->problem.op == RED_SUM ? sum<std::int8_t, std::int64_t> : nullptr;
+  case RED_I16:
+    return c->problem.op == RED_SUM ? sum<std::int16_t, std::int64_t> : nullptr;
+  default:
+    return nullptr;
   }
 }
 
@@ -117,11 +128,16 @@ bench_run *bench_find_omp(const bench_case *c) {
   if (c->problem.kind == RED_REDUCE) return c->threads != 1 ? find_reduce(c) : nullptr;
   if (c->problem.kind == RED_STATS || c->problem.op != RED_SUM) return nullptr;
   switch (c->problem.in) {
-  case RED_F32: return find_scan<float>(c);
-  case RED_F64: return find_scan<double>(c);
-  case RED_I32: return c->problem.out == RED_I32 ? find_scan<std::int32_t>(c) : nullptr;
-  case RED_I64: return find_scan<std::int64_t>(c);
-  default: return nullptr;
+  case RED_F32:
+    return find_scan<float>(c);
+  case RED_F64:
+    return find_scan<double>(c);
+  case RED_I32:
+    return c->problem.out == RED_I32 ? find_scan<std::int32_t>(c) : nullptr;
+  case RED_I64:
+    return find_scan<std::int64_t>(c);
+  default:
+    return nullptr;
   }
 }
 #endif

@@ -11,7 +11,9 @@ typedef float vec32 __attribute__((vector_size(32), may_alias, aligned(4)));
 typedef float vec64 __attribute__((vector_size(64), may_alias, aligned(4)));
 typedef unsigned bits64 __attribute__((vector_size(64), may_alias, aligned(4)));
 
-static size_t in_bytes(const bench_case *c) { return c->problem.n * red_dtype_bytes(c->problem.in); }
+static size_t in_bytes(const bench_case *c) {
+  return c->problem.n * red_dtype_bytes(c->problem.in);
+}
 
 static double read_avx2(const char *p, size_t bytes) {
   vec32 sum[4] = {{0}};
@@ -86,7 +88,9 @@ static void copy_all(const bench_case *c, void (*copy)(char *to, const char *fro
   }
 }
 
-static void plain_copy(char *to, const char *from, size_t bytes) { memcpy(to, from, bytes); }
+static void plain_copy(char *to, const char *from, size_t bytes) {
+  memcpy(to, from, bytes);
+}
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -113,32 +117,64 @@ static void stream_copy(char *to, const char *from, size_t bytes) {
 static bool reads(const bench_case *c) {
   return (c->problem.kind == RED_REDUCE || c->problem.kind == RED_STATS) && in_bytes(c) >= 4096;
 }
-static bool writes(const bench_case *c) { return !reads(c) && in_bytes(c) >= 4096; }
+static bool writes(const bench_case *c) {
+  return !reads(c) && in_bytes(c) >= 4096;
+}
 
-static void run_read_avx2(const bench_case *c) { read_all(c, read_avx2); }
-bench_run *bench_find_read_avx2(const bench_case *c) { return reads(c) ? run_read_avx2 : NULL; }
+static void run_read_avx2(const bench_case *c) {
+  read_all(c, read_avx2);
+}
+bench_run *bench_find_read_avx2(const bench_case *c) {
+  return reads(c) ? run_read_avx2 : NULL;
+}
 
 #if defined(__AVX512F__)
-static void run_read_avx512(const bench_case *c) { read_all(c, read_avx512); }
-static void run_read_prefetch(const bench_case *c) { read_all(c, read_prefetch); }
-static void run_read_or(const bench_case *c) { read_all(c, read_or); }
-bench_run *bench_find_read_avx512(const bench_case *c) { return reads(c) ? run_read_avx512 : NULL; }
-bench_run *bench_find_read_prefetch(const bench_case *c) { return reads(c) ? run_read_prefetch : NULL; }
-bench_run *bench_find_read_or(const bench_case *c) { return reads(c) ? run_read_or : NULL; }
+static void run_read_avx512(const bench_case *c) {
+  read_all(c, read_avx512);
+}
+static void run_read_prefetch(const bench_case *c) {
+  read_all(c, read_prefetch);
+}
+static void run_read_or(const bench_case *c) {
+  read_all(c, read_or);
+}
+bench_run *bench_find_read_avx512(const bench_case *c) {
+  return reads(c) ? run_read_avx512 : NULL;
+}
+bench_run *bench_find_read_prefetch(const bench_case *c) {
+  return reads(c) ? run_read_prefetch : NULL;
+}
+bench_run *bench_find_read_or(const bench_case *c) {
+  return reads(c) ? run_read_or : NULL;
+}
 #else
-bench_run *bench_find_read_avx512(const bench_case *c) { return (void)c, NULL; }
-bench_run *bench_find_read_prefetch(const bench_case *c) { return (void)c, NULL; }
-bench_run *bench_find_read_or(const bench_case *c) { return (void)c, NULL; }
+bench_run *bench_find_read_avx512(const bench_case *c) {
+  return (void)c, NULL;
+}
+bench_run *bench_find_read_prefetch(const bench_case *c) {
+  return (void)c, NULL;
+}
+bench_run *bench_find_read_or(const bench_case *c) {
+  return (void)c, NULL;
+}
 #endif
 
-static void run_memcpy(const bench_case *c) { copy_all(c, plain_copy); }
-bench_run *bench_find_memcpy(const bench_case *c) { return writes(c) ? run_memcpy : NULL; }
+static void run_memcpy(const bench_case *c) {
+  copy_all(c, plain_copy);
+}
+bench_run *bench_find_memcpy(const bench_case *c) {
+  return writes(c) ? run_memcpy : NULL;
+}
 
 #if defined(__AVX2__)
-static void run_stream(const bench_case *c) { copy_all(c, stream_copy); }
+static void run_stream(const bench_case *c) {
+  copy_all(c, stream_copy);
+}
 bench_run *bench_find_stream_copy(const bench_case *c) {
   return writes(c) && (size_t)c->scratch % 64 == 0 && c->threads != 1 ? run_stream : NULL;
 }
 #else
-bench_run *bench_find_stream_copy(const bench_case *c) { return (void)c, NULL; }
+bench_run *bench_find_stream_copy(const bench_case *c) {
+  return (void)c, NULL;
+}
 #endif

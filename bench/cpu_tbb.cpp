@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// oneTBB's parallel_reduce and parallel_scan with bodies that vectorise, and libstdc++'s parallel algorithms on top of it.
+// oneTBB's parallel_reduce and parallel_scan with bodies that vectorise, and libstdc++'s parallel algorithms on top of
+// it.
 #include <algorithm>
 #include <cstdint>
 #include <execution>
@@ -16,8 +17,12 @@ namespace {
 
 using range = tbb::blocked_range<std::size_t>;
 
-template <typename T> const T *input(const bench_case *c) { return static_cast<const T *>(c->in); }
-template <typename T> T *output(const bench_case *c) { return static_cast<T *>(c->out); }
+template <typename T> const T *input(const bench_case *c) {
+  return static_cast<const T *>(c->in);
+}
+template <typename T> T *output(const bench_case *c) {
+  return static_cast<T *>(c->out);
+}
 
 template <typename T> T simd_sum(const T *in, std::size_t first, std::size_t last, T total) {
 #pragma omp simd reduction(+ : total)
@@ -82,16 +87,22 @@ template <typename T> void std_min(const bench_case *c) {
 }
 
 template <typename T, bool Exclusive> void std_scan(const bench_case *c) {
-  if (Exclusive) std::exclusive_scan(policy, input<T>(c), input<T>(c) + c->problem.n, output<T>(c), T(0));
-  else std::inclusive_scan(policy, input<T>(c), input<T>(c) + c->problem.n, output<T>(c));
+  if (Exclusive)
+    std::exclusive_scan(policy, input<T>(c), input<T>(c) + c->problem.n, output<T>(c), T(0));
+  else
+    std::inclusive_scan(policy, input<T>(c), input<T>(c) + c->problem.n, output<T>(c));
 }
 
 template <typename T> bench_run *tbb_of(const bench_case *c) {
   switch (c->problem.kind) {
-  case RED_REDUCE: return c->problem.op == RED_SUM ? tbb_sum<T> : c->problem.op == RED_MIN ? tbb_min<T> : nullptr;
-  case RED_INCLUSIVE_SCAN: return c->problem.op == RED_SUM ? tbb_scan<T, false> : nullptr;
-  case RED_EXCLUSIVE_SCAN: return c->problem.op == RED_SUM ? tbb_scan<T, true> : nullptr;
-  default: return nullptr;
+  case RED_REDUCE:
+    return c->problem.op == RED_SUM ? tbb_sum<T> : c->problem.op == RED_MIN ? tbb_min<T> : nullptr;
+  case RED_INCLUSIVE_SCAN:
+    return c->problem.op == RED_SUM ? tbb_scan<T, false> : nullptr;
+  case RED_EXCLUSIVE_SCAN:
+    return c->problem.op == RED_SUM ? tbb_scan<T, true> : nullptr;
+  default:
+    return nullptr;
   }
 }
 
@@ -100,34 +111,49 @@ template <typename T> bench_run *std_of(const bench_case *c) {
   case RED_REDUCE:
     if (c->problem.op == RED_ARGMIN) return std_min<T>;
     return c->problem.op == RED_SUM ? std_sum<T> : nullptr;
-  case RED_INCLUSIVE_SCAN: return c->problem.op == RED_SUM ? std_scan<T, false> : nullptr;
-  case RED_EXCLUSIVE_SCAN: return c->problem.op == RED_SUM ? std_scan<T, true> : nullptr;
-  default: return nullptr;
+  case RED_INCLUSIVE_SCAN:
+    return c->problem.op == RED_SUM ? std_scan<T, false> : nullptr;
+  case RED_EXCLUSIVE_SCAN:
+    return c->problem.op == RED_SUM ? std_scan<T, true> : nullptr;
+  default:
+    return nullptr;
   }
 }
 
-bool same_type(const bench_case *c) { return c->problem.out == 0 || c->problem.out == c->problem.in; }
+bool same_type(const bench_case *c) {
+  return c->problem.out == 0 || c->problem.out == c->problem.in;
+}
 
 } // namespace
 
 bench_run *bench_find_tbb(const bench_case *c) {
   if (c->threads == 1) return nullptr;
   switch (c->problem.in) {
-  case RED_F32: return tbb_of<float>(c);
-  case RED_F64: return tbb_of<double>(c);
-  case RED_I32: return same_type(c) ? tbb_of<std::int32_t>(c) : nullptr;
-  case RED_I64: return tbb_of<std::int64_t>(c);
-  default: return nullptr;
+  case RED_F32:
+    return tbb_of<float>(c);
+  case RED_F64:
+    return tbb_of<double>(c);
+  case RED_I32:
+    return same_type(c) ? tbb_of<std::int32_t>(c) : nullptr;
+  case RED_I64:
+    return tbb_of<std::int64_t>(c);
+  default:
+    return nullptr;
   }
 }
 
 bench_run *bench_find_std(const bench_case *c) {
   if (c->threads == 1) return nullptr;
   switch (c->problem.in) {
-  case RED_F32: return std_of<float>(c);
-  case RED_F64: return std_of<double>(c);
-  case RED_I32: return same_type(c) ? std_of<std::int32_t>(c) : nullptr;
-  case RED_I64: return std_of<std::int64_t>(c);
-  default: return nullptr;
+  case RED_F32:
+    return std_of<float>(c);
+  case RED_F64:
+    return std_of<double>(c);
+  case RED_I32:
+    return same_type(c) ? std_of<std::int32_t>(c) : nullptr;
+  case RED_I64:
+    return std_of<std::int64_t>(c);
+  default:
+    return nullptr;
   }
 }
