@@ -101,7 +101,7 @@ stage_features() {
   run_suites build/ci/features --no-suite install --no-suite vectors
 }
 
-# One library instead of two, and no command; and the benchmarks, which other stages leave out, run.
+# One library instead of two, and no command; and the benchmarks, which other stages leave out, compile.
 stage_static() {
   need_to_build
   need_to_test
@@ -113,7 +113,6 @@ stage_static() {
     run_suites build/ci/$kind --suite headers --suite examples --suite omp
   done
   meson compile -C build/ci/shared red-bench-cpu
-  build/ci/shared/bench/red-bench-cpu -s 1 -b 64 'L1 reduce sum f32'
 }
 
 # The CUDA backend builds without a GPU; its suites then say why they are left out.
