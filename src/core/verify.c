@@ -88,7 +88,7 @@ static void put(unsigned char *array, uint64_t i, red_dtype dtype, uint64_t bits
 }
 
 static red_scalar uniform(red_dtype dtype, uint64_t state) {
-  double fraction = 0x1p-63 * (double)((int64_t)state >> 11 << 11); /* 53 digits: exact */
+  double fraction = 0x1p-63 * (double)(int64_t)(state & ~(uint64_t)0x7ff); /* 53 digits: exact */
   switch (dtype) {
   case RED_F16:
     return (red_scalar){.f16 = red_f64_to_f16(floor(fraction * 0x1p10) * 0x1p-10)};
