@@ -12,7 +12,7 @@ clang=${CLANG:-clang}
 flags='-std=c11 -g -O1 -fno-omit-frame-pointer -ffp-contract=off -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
   -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I include -I src/core -I tools'
 # What reads problem strings and names dtypes; neither target needs a backend.
-core='src/core/problem.c src/core/lower.c src/core/status.c'
+core='src/core/problem.c src/core/lower.c src/core/tables.c src/core/status.c'
 
 sources() {
   case $1 in
