@@ -93,10 +93,21 @@ void compare_outputs(const red_problem *problem, const char *how, const void *ex
                element_at(expected, bytes, i), element_at(actual, bytes, i), suite_seed_text());
 }
 
+int takes_two(const red_problem *problem) {
+  return problem->kind != RED_STATS && problem->op == RED_DOT;
+}
+
+int takes_init(const red_problem *problem) {
+  if (problem->kind == RED_STATS) return 0;
+  int index = problem->op >= RED_ARGMIN && problem->op <= RED_ARGMAXNUM;
+  return !index && problem->op != RED_NRM2 && problem->op != RED_MEAN;
+}
+
 int may_refuse(const red_problem *problem, red_status status) {
   if (status != RED_ERR_UNSUPPORTED) return 0;
   red_problem resolved = *problem;
   ck_red(red_problem_resolve(&resolved));
+  if (resolved.kind == RED_REDUCE && resolved.op >= RED_DOT) return 1; /* not every backend has these yet */
   int wide = resolved.kind == RED_STATS || resolved.in == RED_F64 || resolved.acc == RED_F64 || resolved.out == RED_F64;
   ck_assert_msg(wide && strncmp(suite_backend(), "opencl", 6) == 0, "%s was refused: %s%s", name_of(problem),
                 red_last_error(), suite_seed_text());
@@ -118,14 +129,18 @@ static void check_untouched(const red_problem *problem, const buffer *out) {
 void compare_with_reference(red_context *context, const red_problem *problem, random_state *random) {
   size_t size = red_dtype_bytes(problem->in), bytes = output_bytes(problem);
   buffer in = buffer_new(problem->n * size, random_below(random, 3) == 0 ? random_below(random, 64) : 0);
+  buffer in2 = buffer_new(problem->n * size, random_below(random, 64));
   buffer out = buffer_new(bytes, random_below(random, 64));
   unsigned char *expected = malloc(bytes + 1);
   random_elements(random, problem->in, in.data, problem->n);
-  red_status want = red_reference(problem, in.data, expected);
+  const unsigned char *second = NULL;
+  if (takes_two(problem)) second = random_below(random, 8) == 0 ? in.data : in2.data;
+  if (second == in2.data) random_elements(random, problem->in, in2.data, problem->n);
+  red_status want = red_reference2(problem, in.data, second, expected);
   int in_place = may_be_in_place(problem) && random_below(random, 3) == 0;
   memset(out.data, MARK, bytes);
   if (in_place) memcpy(out.data, in.data, bytes);
-  red_status got = red_run(context, problem, in_place ? out.data : in.data, out.data);
+  red_status got = red_run2(context, problem, in_place ? out.data : in.data, second, out.data);
   if (!may_refuse(problem, got)) {
     ck_assert_msg(got == want, "%s: status %d, the reference has %d%s", name_of(problem), got, want, suite_seed_text());
     if (got == RED_OK)
@@ -135,6 +150,7 @@ void compare_with_reference(red_context *context, const red_problem *problem, ra
     buffer_check(&out, name_of(problem));
   }
   buffer_free(&in);
+  buffer_free(&in2);
   buffer_free(&out);
   free(expected);
 }

@@ -22,12 +22,16 @@ void buffer_free(buffer *b);
 /* Bytes that the problem's output takes. */
 size_t output_bytes(const red_problem *problem);
 
+/* Whether the operator reads two arrays, and whether it takes an initial value. */
+int takes_two(const red_problem *problem);
+int takes_init(const red_problem *problem);
+
 /* Fail, naming the problem, unless the outputs are the same. */
 void compare_outputs(const red_problem *problem, const char *how, const void *expected, const void *actual);
 
 /*
- * Whether the device under test may refuse the problem: only where an f64 is involved and its memory lacks them. Fails
- * if it refused anything else.
+ * Whether the device under test may refuse the problem: only where an f64 is involved and its memory lacks them, or
+ * where the backend does not have the operator yet. Fails if it refused anything else.
  */
 int may_refuse(const red_problem *problem, red_status status);
 

@@ -80,6 +80,13 @@ START_TEST(impossible_combinations) {
       {RED_REDUCE, RED_COUNT_NONZERO, RED_F32, 0, RED_F32, {"out", "f32"}},
       {RED_INCLUSIVE_SCAN, RED_ARGMIN, RED_F32, 0, 0, {"argmin", "scan"}},
       {RED_EXCLUSIVE_SCAN, RED_ARGMAXNUM, RED_F32, 0, 0, {"argmaxnum", "scan"}},
+      {RED_INCLUSIVE_SCAN, RED_DOT, RED_F32, 0, 0, {"dot", "scan"}},
+      {RED_EXCLUSIVE_SCAN, RED_MEAN, RED_F32, 0, 0, {"mean", "scan"}},
+      {RED_REDUCE, RED_NRM2, RED_I32, 0, 0, {"nrm2", "floats"}},
+      {RED_REDUCE, RED_NRM2, RED_F32, RED_F32, 0, {"nrm2", "f64"}},
+      {RED_REDUCE, RED_MEAN, RED_I8, 0, 0, {"mean", "RED_STATS"}},
+      {RED_REDUCE, RED_DOT, RED_F64, RED_F32, 0, {"acc", "f32"}},
+      {RED_REDUCE, RED_ASUM, RED_F32, 0, RED_I64, {"out", "i64"}},
       {RED_STATS, RED_SUM, RED_F32, RED_F64, 0, {"stats", "acc"}},
       {RED_STATS, RED_SUM, RED_F32, 0, RED_F64, {"stats", "out"}},
   };
@@ -101,8 +108,11 @@ END_TEST
 START_TEST(no_initial_value) {
   red_problem p = good;
   p.has_init = 1;
-  p.op = RED_ARGMAX;
-  expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
+  static const red_op ops[] = {RED_ARGMAX, RED_NRM2, RED_MEAN};
+  for (size_t i = 0; i < 3; i++) {
+    p.op = ops[i];
+    expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
+  }
   p.kind = RED_STATS;
   expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
 }
@@ -142,6 +152,49 @@ START_TEST(null_pointers) {
   ck_red(red_reduce(context, RED_SUM, RED_F32, NULL, 0, &result));
   ck_assert(result == 0);
   ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, NULL, 0, NULL));
+}
+END_TEST
+
+START_TEST(second_inputs) {
+  red_problem p = good;
+  float result = 7;
+  red_plan *plan;
+  red_accumulator *acc;
+  p.op = RED_DOT;
+  red_status status = red_plan_create(context, &p, &plan);
+  if (may_refuse(&p, status)) return;
+  ck_red(status);
+  expect(red_dot(context, RED_F32, elements, NULL, 5, &result), RED_ERR_INVALID, "in2 is NULL");
+  expect(red_dot(context, RED_F32, NULL, elements, 5, &result), RED_ERR_INVALID, "in is NULL");
+  expect(red_dot(context, RED_F32, elements, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
+  expect(red_dot(context, RED_F32, elements, elements, 100, &elements[3]), RED_ERR_OVERLAP, "overlap");
+  expect(red_dot(context, RED_F32, elements + 50, elements, 50, &elements[3]), RED_ERR_OVERLAP, "overlap");
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "in2 is NULL");
+  expect(red_run2(context, &good, elements, elements, &result), RED_ERR_INVALID, "in2 is not NULL");
+  expect(red_reduce(context, RED_DOT, RED_F32, elements, 5, &result), RED_ERR_INVALID, "in2 is NULL");
+  expect(red_reference(&p, elements, &result), RED_ERR_INVALID, "in2 is NULL");
+  expect(red_reference2(&good, elements, elements, &result), RED_ERR_INVALID, "in2 is not NULL");
+  ck_assert(result == 7);
+  red_args args = {.size = sizeof args, .in = elements, .out = &result};
+  expect(red_plan_execute(plan, NULL, elements, &result), RED_ERR_INVALID, "in2 is NULL");
+  expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "in2 is NULL");
+  args.in2 = elements;
+  ck_red(red_plan_execute_args(plan, NULL, &args));
+  ck_assert(result == 338350); /* 1 + 4 + 9 + .. + 10000, all of it exact */
+  red_plan_destroy(plan);
+  ck_red(red_accumulator_create(context, &p, &acc));
+  expect(red_accumulator_add(acc, elements, 5), RED_ERR_INVALID, "in2 is NULL");
+  expect(red_accumulator_add2(acc, NULL, elements, 5), RED_ERR_INVALID, "in is NULL");
+  ck_red(red_accumulator_add2(acc, elements, elements + 1, 5));
+  ck_red(red_accumulator_result(acc, &result));
+  ck_assert(result == 70);
+  red_accumulator_destroy(acc);
+  ck_red(red_accumulator_create(context, &good, &acc));
+  expect(red_accumulator_add2(acc, elements, elements, 5), RED_ERR_INVALID, "in2 is not NULL");
+  red_accumulator_destroy(acc);
+  /* what is allowed: nothing to read */
+  ck_red(red_dot(context, RED_F32, NULL, NULL, 0, &result));
+  ck_assert(result == 0);
 }
 END_TEST
 
@@ -304,7 +357,7 @@ START_TEST(empty_input) {
       if (red_problem_resolve(&resolved) != RED_OK) continue;
       red_status status = red_run(context, &p, NULL, &result);
       if (may_refuse(&p, status)) continue;
-      int has_none = op >= RED_MIN && op <= RED_ARGMAXNUM;
+      int has_none = (op >= RED_MIN && op <= RED_ARGMAXNUM) || op == RED_MEAN;
       ck_assert_msg(status == (has_none ? RED_ERR_EMPTY : RED_OK), "%s of no %s: status %d", red_op_name(p.op),
                     red_dtype_name(p.in), status);
       if (has_none) {
@@ -331,6 +384,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, no_initial_value);
   tcase_add_test(tests, too_many_elements);
   tcase_add_test(tests, null_pointers);
+  tcase_add_test(tests, second_inputs);
   tcase_add_test(tests, null_handles);
   tcase_add_test(tests, destroy_takes_null);
   tcase_add_test(tests, overlaps);

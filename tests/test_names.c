@@ -23,9 +23,9 @@ START_TEST(names) {
   static const char *const dtypes[RED_DTYPE_COUNT] = {NULL,  "i8",  "i16", "i32",  "i64", "u8", "u16",
                                                       "u32", "u64", "f16", "bf16", "f32", "f64"};
   static const size_t sizes[RED_DTYPE_COUNT] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
-  static const char *const ops[RED_OP_COUNT] = {NULL,     "sum",    "prod",   "min",       "max",          "minnum",
-                                                "maxnum", "argmin", "argmax", "argminnum", "argmaxnum",    "band",
-                                                "bor",    "bxor",   "all",    "any",       "count_nonzero"};
+  static const char *const ops[RED_OP_COUNT] = {
+      NULL,   "sum", "prod", "min", "max", "minnum",        "maxnum", "argmin", "argmax", "argminnum", "argmaxnum",
+      "band", "bor", "bxor", "all", "any", "count_nonzero", "dot",    "asum",   "sumsq",  "nrm2",      "mean"};
   for (unsigned i = 1; i < RED_DTYPE_COUNT; i++) {
     ck_assert_str_eq(red_dtype_name((red_dtype)i), dtypes[i]);
     ck_assert_uint_eq(red_dtype_bytes((red_dtype)i), sizes[i]);

@@ -20,8 +20,8 @@ static int is_scan(const red_problem *problem) {
 }
 
 /* Status of the result; scans have none. */
-static red_status run_in_pieces(const red_problem *problem, const unsigned char *in, unsigned char *out,
-                                random_state *random) {
+static red_status run_in_pieces(const red_problem *problem, const unsigned char *in, const unsigned char *in2,
+                                unsigned char *out, random_state *random) {
   red_accumulator *acc;
   size_t in_bytes = red_dtype_bytes(problem->in);
   size_t out_bytes = is_scan(problem) && problem->n > 0 ? output_bytes(problem) / problem->n : 0;
@@ -29,6 +29,7 @@ static red_status run_in_pieces(const red_problem *problem, const unsigned char 
   for (uint64_t done = 0; done < problem->n;) {
     uint64_t n = piece_length(random, problem->n - done);
     red_status status = is_scan(problem) ? red_accumulator_scan(acc, in + done * in_bytes, n, out + done * out_bytes)
+                        : in2 != NULL    ? red_accumulator_add2(acc, in + done * in_bytes, in2 + done * in_bytes, n)
                                          : red_accumulator_add(acc, in + done * in_bytes, n);
     if (status != RED_OK) {
       red_accumulator_destroy(acc);
@@ -46,12 +47,15 @@ static void compare_pieces(red_problem problem, random_state *random) {
   size_t bytes = output_bytes(&problem);
   int in_place = is_scan(&problem) && bytes == problem.n * red_dtype_bytes(problem.in) && random_below(random, 3) == 0;
   buffer in = buffer_new(problem.n * red_dtype_bytes(problem.in), random_below(random, 16));
+  buffer in2 = buffer_new(problem.n * red_dtype_bytes(problem.in), random_below(random, 16));
   buffer out = buffer_new(bytes, random_below(random, 16));
   unsigned char *expected = malloc(bytes + 1);
   random_elements(random, problem.in, in.data, problem.n);
   if (in_place) memcpy(out.data, in.data, bytes);
-  red_status want = red_reference(&problem, in.data, expected);
-  red_status got = run_in_pieces(&problem, in_place ? out.data : in.data, out.data, random);
+  const unsigned char *second = takes_two(&problem) ? in2.data : NULL;
+  if (second != NULL) random_elements(random, problem.in, in2.data, problem.n);
+  red_status want = red_reference2(&problem, in.data, second, expected);
+  red_status got = run_in_pieces(&problem, in_place ? out.data : in.data, second, out.data, random);
   if (!may_refuse(&problem, got)) {
     ck_assert_msg(got == want, "status %d, expected %d (%s)%s", got, want, red_last_error(), suite_seed_text());
     if (got == RED_OK) compare_outputs(&problem, "in pieces", expected, out.data);
@@ -59,6 +63,7 @@ static void compare_pieces(red_problem problem, random_state *random) {
   }
   free(expected);
   buffer_free(&in);
+  buffer_free(&in2);
   buffer_free(&out);
 }
 
@@ -68,7 +73,7 @@ static void every_operator(red_kind kind, random_state *random, uint64_t most) {
       red_problem problem = RED_PROBLEM_INIT(kind, (red_op)op, (red_dtype)in, random_length(random, most));
       red_problem resolved = problem;
       if (red_problem_resolve(&resolved) != RED_OK) continue;
-      if (op < RED_ARGMIN || op > RED_ARGMAXNUM) problem.has_init = random_below(random, 3) == 0;
+      problem.has_init = takes_init(&problem) && random_below(random, 3) == 0;
       if (problem.has_init) problem.init = random_scalar(random, resolved.acc);
       compare_pieces(problem, random);
     }

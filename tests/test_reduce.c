@@ -51,7 +51,7 @@ START_TEST(accumulators_and_outputs) {
           problem.out = (red_dtype)out;
           red_problem resolved = problem;
           if (red_problem_resolve(&resolved) != RED_OK) continue;
-          problem.has_init = op < RED_ARGMIN || op > RED_ARGMAXNUM ? random_below(&random, 2) == 0 : 0;
+          problem.has_init = takes_init(&problem) && random_below(&random, 2) == 0;
           if (problem.has_init) problem.init = random_scalar(&random, resolved.acc);
           compare_with_reference(context, &problem, &random);
           tried++;
@@ -70,6 +70,13 @@ static const struct {
     {RED_SUM, RED_I8, 0},     {RED_MIN, RED_F32, 0},       {RED_MAXNUM, RED_F64, 0},
     {RED_ARGMIN, RED_F32, 0}, {RED_ARGMAX, RED_U8, 0},     {RED_ARGMINNUM, RED_F64, 0},
     {RED_BXOR, RED_U32, 0},   {RED_ALL, RED_I16, 0},       {RED_COUNT_NONZERO, RED_F32, 0},
+    {RED_DOT, RED_F32, 0},    {RED_DOT, RED_F64, 0},       {RED_DOT, RED_I32, 0},
+    {RED_DOT, RED_BF16, 0},   {RED_SUMSQ, RED_F64, 0},     {RED_ASUM, RED_F32, 0},
+    {RED_NRM2, RED_F32, 0},   {RED_MEAN, RED_F16, 0},      {RED_ASUM, RED_I64, 0},
+};
+
+enum {
+  SECOND = 77 /* where dot's second input begins, the two overlapping */
 };
 
 START_TEST(threads) {
@@ -82,13 +89,14 @@ START_TEST(threads) {
       uint64_t n = bytes / red_dtype_bytes(threaded[i].in);
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, threaded[i].op, threaded[i].in, n);
       problem.acc = threaded[i].acc;
-      buffer in = buffer_new(n * red_dtype_bytes(problem.in), 0);
+      buffer in = buffer_new((n + SECOND) * red_dtype_bytes(problem.in), 0);
       uint64_t expected = 0;
-      (repeat % 2 ? random_numbers : random_elements)(&random, problem.in, in.data, n);
-      red_status want = red_reference(&problem, in.data, &expected);
+      (repeat % 2 ? random_numbers : random_elements)(&random, problem.in, in.data, n + SECOND);
+      const void *second = takes_two(&problem) ? in.data + SECOND * red_dtype_bytes(problem.in) : NULL;
+      red_status want = red_reference2(&problem, in.data, second, &expected);
       for (unsigned t = 1; t <= suite_threads(); t++) {
         uint64_t actual = 0;
-        red_status got = red_run(contexts[t], &problem, in.data, &actual);
+        red_status got = red_run2(contexts[t], &problem, in.data, second, &actual);
         if (may_refuse(&problem, got)) break;
         ck_assert_msg(got == want, "%u threads: status %d, expected %d%s", t, got, want, suite_seed_text());
         if (got == RED_OK) compare_outputs(&problem, "with another number of threads", &expected, &actual);
@@ -119,16 +127,20 @@ START_TEST(alignments) {
   random_state random = random_start(6);
   static unsigned char bytes[64 + 6000 * 8];
   static unsigned char elements[6000 * 8];
-  for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
-    red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, (red_dtype)in, 4000 + random_below(&random, 2000));
+  static const red_op ops[] = {RED_SUM, RED_DOT, RED_ASUM};
+  for (unsigned i = 0; i < 3 * RED_DTYPE_COUNT; i++) {
+    red_problem problem =
+        RED_PROBLEM_INIT(RED_REDUCE, ops[i % 3], (red_dtype)(i / 3), 4000 + random_below(&random, 2000));
+    if (!possible(&problem)) continue;
     size_t size = red_dtype_bytes(problem.in);
     uint64_t expected = 0, actual[2];
     random_elements(&random, problem.in, elements, problem.n);
-    ck_red(red_reference(&problem, elements, &expected));
+    const void *second = takes_two(&problem) ? elements : NULL;
+    ck_red(red_reference2(&problem, elements, second, &expected));
     for (size_t shift = 0; shift < 64; shift++) {
       unsigned char *out = (unsigned char *)actual + shift % 8;
       memcpy(bytes + shift, elements, problem.n * size);
-      red_status status = red_run(context, &problem, bytes + shift, out);
+      red_status status = red_run2(context, &problem, bytes + shift, second, out);
       if (may_refuse(&problem, status)) break;
       ck_assert_int_eq(status, RED_OK);
       compare_outputs(&problem, "misaligned", &expected, out);
@@ -163,8 +175,10 @@ static void convenience(red_op op, red_dtype in, uint64_t n, random_state *rando
   buffer data = buffer_new(n * red_dtype_bytes(in), 0);
   uint64_t expected = 0, actual = 0;
   random_elements(random, in, data.data, n);
-  red_status want = red_reference(&problem, data.data, &expected);
-  red_status got = red_reduce(context, op, in, data.data, n, &actual);
+  int two = takes_two(&problem);
+  red_status want = red_reference2(&problem, data.data, two ? data.data : NULL, &expected);
+  red_status got =
+      two ? red_dot(context, in, data.data, data.data, n, &actual) : red_reduce(context, op, in, data.data, n, &actual);
   if (!may_refuse(&problem, got)) {
     ck_assert_msg(got == want, "red_reduce: status %d, expected %d%s", got, want, suite_seed_text());
     if (got == RED_OK) compare_outputs(&problem, "red_reduce", &expected, &actual);

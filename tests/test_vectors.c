@@ -13,7 +13,8 @@ enum {
   LEAST_VECTORS = 5000
 }; /* so that an empty folder is no success */
 
-typedef red_status (*runner)(red_context *context, const red_problem *problem, const void *in, void *out);
+typedef red_status (*runner)(red_context *context, const red_problem *problem, const void *in, const void *in2,
+                             void *out);
 
 static void run_vector(red_context *context, const char *line, runner run, unsigned *count) {
   red_vector vector;
@@ -24,7 +25,7 @@ static void run_vector(red_context *context, const char *line, runner run, unsig
   void *in = red_vector_input(&vector, &why);
   ck_assert_msg(in != NULL, "%s", why.text);
   void *out = malloc(red_vector_output_bytes(&vector));
-  red_status status = run(context, &vector.problem, in, out);
+  red_status status = run(context, &vector.problem, in, red_vector_second(&vector, in), out);
   if (!may_refuse(&vector.problem, status))
     ck_assert_msg(red_vector_matches(&vector, status, out, &why), "%s", why.text);
   free(in);
@@ -54,9 +55,10 @@ static void run_all(runner run) {
   red_context_destroy(context);
 }
 
-static red_status by_reference(red_context *context, const red_problem *problem, const void *in, void *out) {
+static red_status by_reference(red_context *context, const red_problem *problem, const void *in, const void *in2,
+                               void *out) {
   (void)context;
-  return red_reference(problem, in, out);
+  return red_reference2(problem, in, in2, out);
 }
 
 START_TEST(reference) {
@@ -65,7 +67,7 @@ START_TEST(reference) {
 END_TEST
 
 START_TEST(host_memory) {
-  run_all(red_run);
+  run_all(red_run2);
 }
 END_TEST
 
@@ -78,11 +80,12 @@ static int found_nothing(const red_problem *problem, const void *out) {
   return index == UINT64_MAX;
 }
 
-static red_status in_device_memory(red_context *context, const red_problem *problem, const void *in, void *out) {
+static red_status in_device_memory(red_context *context, const red_problem *problem, const void *in, const void *in2,
+                                   void *out) {
   red_problem on_device = *problem;
   red_plan *plan;
   red_queue *queue;
-  void *device_in, *device_out;
+  void *device_in, *device_in2 = NULL, *device_out;
   size_t in_bytes = problem->n * red_dtype_bytes(problem->in), out_bytes = output_bytes(problem);
   on_device.in_memory = on_device.out_memory = RED_DEVICE;
   red_status status = red_plan_create(context, &on_device, &plan);
@@ -91,10 +94,16 @@ static red_status in_device_memory(red_context *context, const red_problem *prob
   ck_red(red_alloc(context, in_bytes + 1, &device_in));
   ck_red(red_alloc(context, out_bytes + 1, &device_out));
   ck_red(red_upload(context, queue, device_in, 0, in, in_bytes));
-  status = red_plan_execute(plan, queue, device_in, device_out);
+  if (in2 != NULL) {
+    ck_red(red_alloc(context, in_bytes + 1, &device_in2));
+    ck_red(red_upload(context, queue, device_in2, 0, in2, in_bytes));
+  }
+  red_args args = {.size = sizeof args, .in = device_in, .out = device_out, .in2 = device_in2};
+  status = red_plan_execute_args(plan, queue, &args);
   if (status == RED_OK) ck_red(red_download(context, queue, out, device_out, 0, out_bytes));
   if (status == RED_OK && found_nothing(problem, out)) status = RED_ERR_EMPTY;
   red_free(context, device_in);
+  red_free(context, device_in2);
   red_free(context, device_out);
   red_queue_destroy(queue);
   red_plan_destroy(plan);

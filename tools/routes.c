@@ -17,13 +17,14 @@ size_t output_bytes(const red_problem *problem) {
   return output_width(problem) * (is_scan(problem) ? problem->n : 1);
 }
 
-red_status route_whole(red_context *context, const red_problem *problem, const void *in, void *out) {
-  return red_run(context, problem, in, out);
+red_status route_whole(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
+  return red_run2(context, problem, in, in2, out);
 }
 
 /* ---- pieces ---- */
 
-static red_status feed(red_accumulator *accumulator, const red_problem *problem, const void *in, void *out) {
+static red_status feed(red_accumulator *accumulator, const red_problem *problem, const void *in, const void *in2,
+                       void *out) {
   static const uint64_t lengths[] = {1, 4096, 3, 1000, 64, 8192, 5, 2047, 129, 16384};
   enum {
     LENGTHS = sizeof lengths / sizeof *lengths
@@ -37,16 +38,16 @@ static red_status feed(red_accumulator *accumulator, const red_problem *problem,
     if (is_scan(problem))
       status = red_accumulator_scan(accumulator, from, length, (char *)out + done * out_width);
     else
-      status = red_accumulator_add(accumulator, from, length);
+      status = red_accumulator_add2(accumulator, from, in2 ? (const char *)in2 + done * in_width : NULL, length);
     done += length;
   }
   return status;
 }
 
-red_status route_pieces(red_context *context, const red_problem *problem, const void *in, void *out) {
+red_status route_pieces(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
   red_accumulator *accumulator = NULL;
   red_status status = red_accumulator_create(context, problem, &accumulator);
-  if (!status) status = feed(accumulator, problem, in, out);
+  if (!status) status = feed(accumulator, problem, in, in2, out);
   if (!status && !is_scan(problem)) status = red_accumulator_result(accumulator, out);
   red_accumulator_destroy(accumulator);
   return status;
@@ -107,16 +108,27 @@ static red_status run_on_device(red_context *context, red_problem *problem, red_
   return status;
 }
 
-red_status route_device(red_context *context, const red_problem *problem, const void *in, void *out) {
+/* A copy in the device's memory that begins `offset` bytes into *device. */
+static red_status upload(red_context *context, const void *host, uint64_t bytes, uint64_t offset, void **device) {
+  red_status status = red_alloc(context, offset + bytes + 1, device);
+  if (!status && bytes) status = red_upload(context, NULL, *device, offset, host, bytes);
+  return status;
+}
+
+red_status route_device(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
   red_problem on_device = *problem;
   const size_t width = red_dtype_bytes(problem->in), bytes = problem->n * width;
   red_args args = {.size = sizeof args, .in_offset = ODD_ELEMENTS * width};
-  void *device_in = NULL;
-  red_status status = red_alloc(context, args.in_offset + bytes + 1, &device_in);
-  if (status) return status;
+  void *device_in = NULL, *device_in2 = NULL;
+  red_status status = upload(context, in, bytes, args.in_offset, &device_in);
+  if (!status && in2) {
+    args.in2_offset = 3 * width;
+    status = upload(context, in2, bytes, args.in2_offset, &device_in2);
+  }
   args.in = device_in;
-  if (bytes) status = red_upload(context, NULL, device_in, args.in_offset, in, bytes);
+  args.in2 = device_in2;
   if (!status) status = run_on_device(context, &on_device, &args, out);
   red_free(context, device_in);
+  red_free(context, device_in2);
   return status;
 }

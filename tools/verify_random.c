@@ -116,28 +116,34 @@ static void store(void *at, red_dtype dtype, uint64_t bits) {
 struct trial {
   red_problem problem;
   size_t in_bytes, out_bytes;
-  unsigned char *memory; /* owns the three below */
-  unsigned char *in, *expected, *actual;
+  unsigned char *memory; /* owns those below */
+  unsigned char *in, *in2, *expected, *actual;
 };
 
 static int trial_allocate(struct trial *t, uint64_t *random) {
   t->in_bytes = t->problem.n * red_dtype_bytes(t->problem.in);
   t->out_bytes = output_bytes(&t->problem);
-  t->memory = calloc(1, t->in_bytes + 2 * t->out_bytes + 4 * ALIGNMENTS);
+  t->memory = calloc(1, 2 * t->in_bytes + 2 * t->out_bytes + 5 * ALIGNMENTS);
   if (!t->memory) return 0;
   const int aligned = t->problem.kind == RED_STATS; /* its result is a structure */
   const size_t shift = aligned ? 0 : next_random(random) % ALIGNMENTS;
   t->expected = t->memory;
   t->actual = t->memory + (t->out_bytes + ALIGNMENTS - 1) / ALIGNMENTS * ALIGNMENTS + shift;
   t->in = t->actual + t->out_bytes + next_random(random) % ALIGNMENTS;
+  t->in2 = t->problem.op == RED_DOT ? t->in + t->in_bytes + next_random(random) % ALIGNMENTS : NULL;
   return 1;
 }
 
-static void trial_fill(struct trial *t, uint64_t *random) {
+static void fill(const struct trial *t, unsigned char *elements, uint64_t *random) {
   const size_t width = red_dtype_bytes(t->problem.in);
   const unsigned way = (unsigned)(next_random(random) % DRAWS);
   for (uint64_t i = 0; i < t->problem.n; i++)
-    store(t->in + i * width, t->problem.in, draw(way, t->problem.in, next_random(random)));
+    store(elements + i * width, t->problem.in, draw(way, t->problem.in, next_random(random)));
+}
+
+static void trial_fill(const struct trial *t, uint64_t *random) {
+  fill(t, t->in, random);
+  if (t->in2) fill(t, t->in2, random);
 }
 
 static int same_stats(const red_problem *problem, const void *expected, const void *actual) {
@@ -201,11 +207,11 @@ static void run_trial(struct tally *tally, red_context *context, route_fn route,
     return;
   }
   trial_fill(t, random);
-  const red_status expected = red_reference(&t->problem, t->in, t->expected);
-  judge(tally, t, expected, route(context, &t->problem, t->in, t->actual));
+  const red_status expected = red_reference2(&t->problem, t->in, t->in2, t->expected);
+  judge(tally, t, expected, route(context, &t->problem, t->in, t->in2, t->actual));
   if (route == route_whole && may_be_in_place(t)) {
     memcpy(t->actual, t->in, t->in_bytes);
-    judge(tally, t, expected, route(context, &t->problem, t->actual, t->actual));
+    judge(tally, t, expected, route(context, &t->problem, t->actual, NULL, t->actual));
   }
   free(t->memory);
 }

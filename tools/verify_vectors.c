@@ -10,7 +10,7 @@ static void check_vector(struct tally *tally, red_context *context, route_fn rou
   red_vector_why why = {""};
   void *in = red_vector_input(vector, &why), *out = calloc(1, red_vector_output_bytes(vector));
   if (in && out) {
-    const red_status status = route(context, &vector->problem, in, out);
+    const red_status status = route(context, &vector->problem, in, red_vector_second(vector, in), out);
     if (status == RED_ERR_UNSUPPORTED)
       tally_skip(tally, red_last_error());
     else if (red_vector_matches(vector, status, out, &why))

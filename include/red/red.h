@@ -82,13 +82,18 @@ typedef enum red_dtype {
  *   band, bor, bxor  integers only, the input type; all ones, 0, 0
  *   all, any         u8, 0 or 1, NaN counts as true; 1, 0
  *   count_nonzero    u64, NaN counts; 0
+ *   dot              as sum; 0. The sum of in[i] * in2[i], each row of the canonical order a fused multiply-add
+ *   asum, sumsq      as sum; 0. The sum of |x|, and dot(x, x): integers wrap
+ *   nrm2             floats only; f64; the input type; 0. The square root of sumsq, without spurious overflow or underflow
+ *   mean             floats only, as sum; RED_ERR_EMPTY. The sum divided by n, rounded once. Of integers: RED_STATS
  * Every NaN result is the canonical quiet NaN of its type (f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
- * arg operators have no scan.
+ * arg operators and those from dot on have no scan; arg operators, nrm2 and mean take no initial value.
  */
 typedef enum red_op {
   RED_SUM = 1, RED_PROD, RED_MIN, RED_MAX, RED_MINNUM, RED_MAXNUM,
   RED_ARGMIN, RED_ARGMAX, RED_ARGMINNUM, RED_ARGMAXNUM,
   RED_BAND, RED_BOR, RED_BXOR, RED_ALL, RED_ANY, RED_COUNT_NONZERO,
+  RED_DOT, RED_ASUM, RED_SUMSQ, RED_NRM2, RED_MEAN,
   RED_OP_COUNT
 } red_op;
 
@@ -221,11 +226,16 @@ RED_API red_status red_exclusive_scan(red_context *context, red_op op, red_dtype
 /* Count, sum, mean, min, max, argmin and argmax in one pass over the data; n = 0 is RED_ERR_EMPTY. */
 RED_API red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *out);
 
-/* Any problem: plan, execute and wait. */
+/* *out gets the sum of x[i] * y[i], i < n, in the default output dtype. x and y may be the same array or overlap. */
+RED_API red_status red_dot(red_context *context, red_dtype dtype, const void *x, const void *y, uint64_t n, void *out);
+
+/* Any problem: plan, execute and wait. red_run2 is for operators of two inputs (dot). */
 RED_API red_status red_run(red_context *context, const red_problem *problem, const void *in, void *out);
+RED_API red_status red_run2(red_context *context, const red_problem *problem, const void *x, const void *y, void *out);
 
 /* The answer by the slow, obvious implementation of the specification, in host memory on one thread. */
 RED_API red_status red_reference(const red_problem *problem, const void *in, void *out);
+RED_API red_status red_reference2(const red_problem *problem, const void *x, const void *y, void *out);
 
 /*
  * The proven bound of |computed - exact| for a float sum (RED_REDUCE, or the last output of a scan) of n elements whose
@@ -253,6 +263,8 @@ typedef struct red_args {
   void *workspace;         /* device memory, aligned to 256 bytes; NULL: taken from the context's pool */
   uint64_t workspace_offset;
   uint64_t workspace_bytes;
+  const void *in2;         /* dot: the second input, of the same dtype and memory as `in`; else NULL */
+  uint64_t in2_offset;
 } red_args;
 
 /* Planning may compile, probe and allocate. The plan keeps what it needs of the context; destroy it first. */
@@ -296,8 +308,9 @@ RED_API red_status red_download(red_context *context, red_queue *queue, void *ho
  */
 RED_API red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator);
 RED_API void red_accumulator_destroy(red_accumulator *accumulator);
-/* Reductions and statistics: append n elements. */
+/* Reductions and statistics: append n elements, or n pairs (dot). */
 RED_API red_status red_accumulator_add(red_accumulator *accumulator, const void *in, uint64_t n);
+RED_API red_status red_accumulator_add2(red_accumulator *accumulator, const void *x, const void *y, uint64_t n);
 /* Scans: append n elements and write their n outputs. */
 RED_API red_status red_accumulator_scan(red_accumulator *accumulator, const void *in, uint64_t n, void *out);
 /* The result so far, as RED_REDUCE or RED_STATS would write it; more may be added afterwards. */

@@ -65,6 +65,12 @@ static red_status execute(void *device, const void *plan, const red_lowered *low
   }
 }
 
+static red_status supports(void *device, const red_lowered *lowered) {
+  (void)device;
+  if (lowered->map == RED_MAP_NONE) return RED_OK;
+  return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on the CPU yet", red_op_name(lowered->op));
+}
+
 const red_backend red_backend_omp = {
     .abi = RED_BACKEND_ABI,
     .name = "omp",
@@ -81,5 +87,6 @@ const red_backend red_backend_omp = {
     .queue_open = red_cpu_queue_open,
     .queue_finish = red_cpu_queue_finish,
     .queue_close = red_cpu_queue_close,
+    .supports = supports,
     .execute = execute,
 };

@@ -22,7 +22,7 @@ struct red_accumulator {
   red_stats_state stats;
   uint64_t chunk;         /* elements of a leaf; 1 for scans */
   uint64_t waiting;       /* elements in the buffer */
-  unsigned char buffer[]; /* less than a chunk */
+  unsigned char buffer[]; /* less than a chunk; dot: a chunk's room, then less than a chunk of the second input */
 };
 
 /* A reduction that hands out its raw state; scans keep their kind and outputs. */
@@ -65,7 +65,8 @@ red_status red_accumulator_create(red_context *context, const red_problem *probl
   status = red_context_resolve(context, &context);
   if (status != RED_OK) return status;
   uint64_t chunk = red_is_scan(lowered.kind) ? 1 : red_chunk_elements(&lowered);
-  red_accumulator *made = calloc(1, sizeof *made + chunk * lowered.in_bytes);
+  unsigned inputs = lowered.map == RED_MAP_PRODUCT ? 2 : 1;
+  red_accumulator *made = calloc(1, sizeof *made + inputs * chunk * lowered.in_bytes);
   if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for an accumulator");
   made->context = context;
   made->lowered = lowered;
@@ -84,24 +85,24 @@ uint64_t red_accumulator_count(const red_accumulator *acc) {
   return acc != NULL ? acc->count : 0;
 }
 
-static red_status run_piece(const red_accumulator *acc, const red_lowered *piece, const void *in, void *out,
+static red_status run_piece(const red_accumulator *acc, const red_lowered *piece, const red_args *args,
                             red_state *total, red_stats_state *stats) {
   red_plan plan = {.lowered = *piece};
   red_status status = red_plan_prepare(acc->context, &plan);
   if (status != RED_OK) return status;
-  red_args args = {.size = sizeof args, .in = in, .out = out};
-  status = red_plan_run(&plan, NULL, &args, total, stats);
+  status = red_plan_run(&plan, NULL, args, total, stats);
   red_plan_release(&plan);
   return status;
 }
 
-/* The raw state of n elements that begin at element `first`. */
-static red_status reduce_block(const red_accumulator *acc, const void *in, uint64_t first, uint64_t n,
+/* The raw state of n elements that begin at element `first`; in2 as in red_args. */
+static red_status reduce_block(const red_accumulator *acc, const void *in, const void *in2, uint64_t first, uint64_t n,
                                red_state *state) {
   red_lowered piece = acc->piece;
   piece.n = n;
   red_scalar value = {.u64 = 0};
-  red_status status = run_piece(acc, &piece, in, &value, NULL, NULL);
+  red_args args = {.size = sizeof args, .in = in, .out = &value, .in2 = in2};
+  red_status status = run_piece(acc, &piece, &args, NULL, NULL);
   if (piece.family != RED_FAMILY_ARGMIN) {
     if (status == RED_OK) *state = red_state_from_acc(&piece, &value);
     return status;
@@ -119,20 +120,21 @@ static red_status reduce_block(const red_accumulator *acc, const void *in, uint6
 
 /* Take in the block of n elements that is node (level, first / n) of the tree. */
 static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats_state *stats, const void *in,
-                             uint64_t first, uint64_t n, unsigned level) {
+                             const void *in2, uint64_t first, uint64_t n, unsigned level) {
   red_state state = {.u64 = 0};
   if (acc->lowered.kind == RED_STATS) {
     red_lowered piece = acc->piece;
     red_stats_state block;
     piece.n = n;
-    red_status status = run_piece(acc, &piece, in, &block, NULL, &block);
+    red_args args = {.size = sizeof args, .in = in, .out = &block};
+    red_status status = run_piece(acc, &piece, &args, NULL, &block);
     if (status != RED_OK) return status;
     block.argmin.index += first;
     block.argmax.index += first;
     red_stats_merge(&piece, stats, &block);
     state = block.sum;
   } else {
-    red_status status = reduce_block(acc, in, first, n, &state);
+    red_status status = reduce_block(acc, in, in2, first, n, &state);
     if (status != RED_OK) return status;
   }
   red_forest_push(forest, &acc->piece, level, first / acc->chunk >> level, state);
@@ -147,9 +149,9 @@ static unsigned block_level(uint64_t index, uint64_t most) {
 }
 
 /* Any order will do: one execution, whatever its length, pushed as the only node. */
-static red_status add_unordered(red_accumulator *acc, const void *in, uint64_t n) {
+static red_status add_unordered(red_accumulator *acc, const void *in, const void *in2, uint64_t n) {
   red_state state;
-  red_status status = reduce_block(acc, in, acc->count, n, &state);
+  red_status status = reduce_block(acc, in, in2, acc->count, n, &state);
   if (status != RED_OK) return status;
   if (acc->forest.count > 0) state = red_state_merge(&acc->piece, acc->forest.nodes[0].state, state);
   acc->forest.nodes[0] = (red_node){.index = 0, .level = 0, .state = state};
@@ -158,29 +160,35 @@ static red_status add_unordered(red_accumulator *acc, const void *in, uint64_t n
   return RED_OK;
 }
 
-static red_status add_ordered(red_accumulator *acc, const unsigned char *in, uint64_t n) {
+/* The buffer of the second input, if there is one. */
+static unsigned char *second_buffer(red_accumulator *acc) {
+  return acc->lowered.map == RED_MAP_PRODUCT ? acc->buffer + acc->chunk * acc->lowered.in_bytes : NULL;
+}
+
+static red_status add_ordered(red_accumulator *acc, const unsigned char *in, const unsigned char *in2, uint64_t n) {
   uint64_t bytes = acc->lowered.in_bytes, chunk = acc->chunk;
+  unsigned char *buffer2 = second_buffer(acc);
   red_status status = RED_OK;
   while (n > 0 && status == RED_OK) {
-    uint64_t first = acc->count - acc->waiting; /* a multiple of the chunk */
+    uint64_t first = acc->count - acc->waiting, taken; /* `first`: a multiple of the chunk */
     if (acc->waiting > 0 || n < chunk) {
-      uint64_t taken = chunk - acc->waiting < n ? chunk - acc->waiting : n;
+      taken = chunk - acc->waiting < n ? chunk - acc->waiting : n;
       memcpy(acc->buffer + acc->waiting * bytes, in, taken * bytes);
+      if (in2 != NULL) memcpy(buffer2 + acc->waiting * bytes, in2, taken * bytes);
       acc->waiting += taken;
       acc->count += taken;
-      in += taken * bytes;
-      n -= taken;
       if (acc->waiting < chunk) break;
       acc->waiting = 0;
-      status = take_block(acc, &acc->forest, &acc->stats, acc->buffer, first, chunk, 0);
+      status = take_block(acc, &acc->forest, &acc->stats, acc->buffer, buffer2, first, chunk, 0);
     } else {
       unsigned level = block_level(first / chunk, n / chunk);
-      uint64_t taken = chunk << level;
-      status = take_block(acc, &acc->forest, &acc->stats, in, first, taken, level);
-      in += taken * bytes;
-      n -= taken;
+      taken = chunk << level;
+      status = take_block(acc, &acc->forest, &acc->stats, in, in2, first, taken, level);
       acc->count += taken;
     }
+    in += taken * bytes;
+    if (in2 != NULL) in2 += taken * bytes;
+    n -= taken;
   }
   return status;
 }
@@ -197,18 +205,25 @@ static red_status check_piece(const red_accumulator *acc, const void *in, uint64
   return RED_OK;
 }
 
-red_status red_accumulator_add(red_accumulator *acc, const void *in, uint64_t n) {
+red_status red_accumulator_add2(red_accumulator *acc, const void *in, const void *in2, uint64_t n) {
   red_status status = check_piece(acc, in, n);
   if (status != RED_OK) return status;
   if (red_is_scan(acc->lowered.kind))
     return red_fail(RED_ERR_INVALID, "accumulator is a scan: use red_accumulator_scan");
-  if (n == 0) return RED_OK;
+  red_lowered piece = acc->lowered;
+  piece.n = n;
+  status = red_check_in2(&piece, in2);
+  if (status != RED_OK || n == 0) return status;
   red_fpenv saved = red_fpenv_enter();
   bool ordered = acc->lowered.canonical || acc->lowered.kind == RED_STATS;
-  status = ordered ? add_ordered(acc, in, n) : add_unordered(acc, in, n);
+  status = ordered ? add_ordered(acc, in, in2, n) : add_unordered(acc, in, in2, n);
   red_fpenv_leave(saved);
   acc->failed = status != RED_OK;
   return status;
+}
+
+red_status red_accumulator_add(red_accumulator *acc, const void *in, uint64_t n) {
+  return red_accumulator_add2(acc, in, NULL, n);
 }
 
 /* P(count), the initial value included; there is one if anything was appended or the caller gave one. */
@@ -242,7 +257,8 @@ static red_status scan_pieces(red_accumulator *acc, const unsigned char *in, uin
     red_state total;
     piece.n = taken;
     set_carry(acc, &piece);
-    red_status status = run_piece(acc, &piece, in, out, &total, NULL);
+    red_args args = {.size = sizeof args, .in = in, .out = out};
+    red_status status = run_piece(acc, &piece, &args, &total, NULL);
     if (status != RED_OK) return status;
     red_forest_push(&acc->forest, &acc->lowered, level, acc->count >> level, total);
     acc->count += taken;
@@ -277,7 +293,8 @@ static red_status result(red_accumulator *acc, void *out) {
   red_forest forest = acc->forest;
   red_stats_state stats = acc->stats;
   if (acc->waiting > 0) {
-    red_status status = take_block(acc, &forest, &stats, acc->buffer, acc->count - acc->waiting, acc->waiting, 0);
+    red_status status =
+        take_block(acc, &forest, &stats, acc->buffer, second_buffer(acc), acc->count - acc->waiting, acc->waiting, 0);
     if (status != RED_OK) return status;
   }
   if (acc->lowered.kind == RED_REDUCE)

@@ -3,37 +3,46 @@
 #include "plan.h"
 
 /* A plan on the stack: where planning is free, as on the CPU, so is the call. */
-static red_status run(red_context *context, const red_problem *problem, const void *in, void *out) {
+static red_status run(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
   red_plan plan;
   red_status status = red_lower(problem, &plan.lowered);
   if (status == RED_OK) status = red_plan_prepare(context, &plan);
   if (status != RED_OK) return status;
-  red_args args = {.size = sizeof args, .in = in, .out = out};
+  red_args args = {.size = sizeof args, .in = in, .out = out, .in2 = in2};
   status = red_plan_run(&plan, NULL, &args, NULL, NULL);
   red_plan_release(&plan);
   return status;
 }
 
 red_status red_run(red_context *context, const red_problem *problem, const void *in, void *out) {
-  return run(context, problem, in, out);
+  return run(context, problem, in, NULL, out);
+}
+
+red_status red_run2(red_context *context, const red_problem *problem, const void *x, const void *y, void *out) {
+  return run(context, problem, x, y, out);
+}
+
+red_status red_dot(red_context *context, red_dtype dtype, const void *x, const void *y, uint64_t n, void *out) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, dtype, n);
+  return run(context, &problem, x, y, out);
 }
 
 red_status red_reduce(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, dtype, n);
-  return run(context, &problem, in, out);
+  return run(context, &problem, in, NULL, out);
 }
 
 red_status red_inclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, op, dtype, n);
-  return run(context, &problem, in, out);
+  return run(context, &problem, in, NULL, out);
 }
 
 red_status red_exclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n, void *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_EXCLUSIVE_SCAN, op, dtype, n);
-  return run(context, &problem, in, out);
+  return run(context, &problem, in, NULL, out);
 }
 
 red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, dtype, n);
-  return run(context, &problem, in, out);
+  return run(context, &problem, in, NULL, out);
 }

@@ -10,12 +10,14 @@
 #include "state.h"
 #include "status.h"
 
-#define RED_BACKEND_ABI 1u
+#define RED_BACKEND_ABI 2u
 
 /* Arguments of one execution; the core has checked them against the problem. */
 typedef struct red_exec {
   const void *in; /* pointers, or handles such as cl_mem, plus offsets in bytes */
   uint64_t in_offset;
+  const void *in2; /* RED_MAP_PRODUCT: the second input, in the same memory; else NULL */
+  uint64_t in2_offset;
   void *out;
   uint64_t out_offset;
   /* At least the plan's size; NULL: the backend takes it from its own pool, in the order of the queue. */

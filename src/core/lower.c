@@ -16,6 +16,8 @@ static red_dtype default_acc(const red_op_row *row, red_dtype in) {
     return RED_U64;
   case RED_ACC_FLAG:
     return RED_U8;
+  case RED_ACC_DOUBLE:
+    return RED_F64;
   case RED_ACC_WIDE:
     break;
   }
@@ -25,8 +27,8 @@ static red_dtype default_acc(const red_op_row *row, red_dtype in) {
 
 /* Floats come out as they went in, however wide the accumulator. */
 static red_dtype default_out(const red_op_row *row, const red_problem *problem, red_dtype acc) {
-  if (row->accumulator == RED_ACC_WIDE && red_dtype_is_float(problem->in)) return problem->in;
-  return acc;
+  bool sums = row->accumulator == RED_ACC_WIDE || row->accumulator == RED_ACC_DOUBLE;
+  return sums && red_dtype_is_float(problem->in) ? problem->in : acc;
 }
 
 static red_status check_acc(const red_op_row *row, red_dtype in, red_dtype acc) {
@@ -46,8 +48,12 @@ static red_status check_acc(const red_op_row *row, red_dtype in, red_dtype acc) 
 
 static red_status resolve(const red_problem *problem, const red_op_row *row, red_dtype *acc, red_dtype *out) {
   if (row->inputs != RED_INPUTS_ALL && red_dtype_is_float(problem->in) != (row->inputs == RED_INPUTS_FLOATS))
-    return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes %s only, not %s", row->name,
-                    row->inputs == RED_INPUTS_FLOATS ? "floats" : "integers", red_type_rows[problem->in].name);
+    return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes %s only, not %s%s", row->name,
+                    row->inputs == RED_INPUTS_FLOATS ? "floats" : "integers", red_type_rows[problem->in].name,
+                    row->finish == RED_FINISH_MEAN ? "; statistics (RED_STATS) have the mean of integers" : "");
+  if (row->finish == RED_FINISH_ROOT && problem->in == RED_F64)
+    return red_fail(RED_ERR_UNSUPPORTED,
+                    "op = nrm2 of f64 is the root of an exact sum, which this version does not have");
   *acc = problem->acc != RED_DTYPE_DEFAULT ? problem->acc : default_acc(row, problem->in);
   *out = problem->out != RED_DTYPE_DEFAULT ? problem->out : default_out(row, problem, *acc);
   if (*acc != default_acc(row, problem->in)) {
@@ -97,6 +103,7 @@ static void set_operator(red_lowered *lowered, const red_op_row *row) {
   bool flip = row->order == RED_ORDER_GREATEST;
   lowered->op = (red_op)(row - red_op_rows);
   lowered->family = row->family;
+  lowered->map = row->map;
   lowered->finish = row->finish;
   lowered->canonical =
       (row->family == RED_FAMILY_ADD || row->family == RED_FAMILY_MUL) && red_dtype_is_float(lowered->acc);
@@ -150,6 +157,9 @@ static red_status check_request(const red_problem *problem, const red_op_row *ro
   if (scan && !row->scannable) return red_fail(RED_ERR_UNSUPPORTED, "op = %s has no scan", row->name);
   if (problem->has_init && row->family == RED_FAMILY_ARGMIN)
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes no initial value: an index has none", row->name);
+  bool finished = row->finish == RED_FINISH_ROOT || row->finish == RED_FINISH_MEAN;
+  if (problem->kind != RED_STATS && problem->has_init && finished)
+    return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes no initial value: its result is no sum", row->name);
   if (problem->kind == RED_STATS && (problem->has_init || problem->acc || problem->out))
     return red_fail(RED_ERR_UNSUPPORTED, "stats takes no initial value and no choice of acc or out");
   if (problem->kind == RED_STATS && problem->in_memory == RED_HOST && problem->out_memory == RED_DEVICE)

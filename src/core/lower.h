@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A problem lowered to what kernels compute. Sixteen operators on twelve dtypes become eight families, most of them
+ * A problem lowered to what kernels compute. Twenty-one operators on twelve dtypes become eight families, most of them
  * functions of the element's width alone, so that a backend needs a handful of kernels and a new operator none.
  *
- *   ADD, MUL   float accumulator: the canonical order; integer accumulator: mod 2^64, any order
- *   MIN        the least signed key of the element's width; keys below
- *   ARGMIN     the least (key, index)
- *   AND OR XOR the element's bits
- *   COUNT      how many elements have (bits & nonzero_mask) != 0, mod 2^64
+ *   ADD, MUL   float accumulator: the canonical order; integer accumulator: mod 2^64, any order. `map` says what is
+ * added MIN        the least signed key of the element's width; keys below ARGMIN     the least (key, index) AND OR XOR
+ * the element's bits COUNT      how many elements have (bits & nonzero_mask) != 0, mod 2^64
  *
  * Keys turn minima and maxima of every dtype into minima of signed integers of the same width:
  *   integers   key = bits ^ key_xor                       (key_xor = bias of unsigned types ^ flip of maxima)
@@ -35,16 +33,28 @@ typedef enum red_family {
   RED_FAMILIES
 } red_family;
 
+/* What ADD adds. Floats: products and squares by a fused multiply-add into the row above, beginning with -0.0. */
+typedef enum red_map {
+  RED_MAP_NONE,
+  RED_MAP_PRODUCT, /* in[i] * in2[i] */
+  RED_MAP_SQUARE,
+  RED_MAP_ABS, /* integers: the magnitude, mod 2^64 */
+  RED_MAPS
+} red_map;
+
 typedef enum red_finish {
   RED_FINISH_VALUE,
   RED_FINISH_ALL,
-  RED_FINISH_ANY
+  RED_FINISH_ANY,
+  RED_FINISH_ROOT,
+  RED_FINISH_MEAN
 } red_finish;
 
 typedef struct red_lowered {
   red_kind kind;
   red_op op;         /* for messages: what to compute is in the other fields */
   red_family family; /* RED_STATS: ADD, with the key fields those of RED_MIN */
+  red_map map;
   red_finish finish;
   red_dtype in, acc, out; /* resolved */
   red_memory in_memory, out_memory;
@@ -67,6 +77,11 @@ typedef struct red_lowered {
 
 static inline bool red_is_scan(red_kind kind) {
   return kind == RED_INCLUSIVE_SCAN || kind == RED_EXCLUSIVE_SCAN;
+}
+
+/* One value for each element and nothing done to the result: what a backend that knows the families alone computes. */
+static inline bool red_is_plain(const red_lowered *lowered) {
+  return lowered->map == RED_MAP_NONE && lowered->finish != RED_FINISH_ROOT && lowered->finish != RED_FINISH_MEAN;
 }
 
 /* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays that share bytes: only a scan onto itself, element by element, is well defined. */
+/* Arrays: how many an operator reads, and which may share bytes. Only a scan onto itself, element by element, is well
+ * defined. */
 #include "overlap.h"
 
 #include "status.h"
@@ -7,6 +8,16 @@
 uint64_t red_out_extent(const red_lowered *lowered) {
   if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
   return lowered->out_bytes * (lowered->kind == RED_REDUCE ? 1 : lowered->n);
+}
+
+red_status red_check_in2(const red_lowered *lowered, const void *in2) {
+  bool two = lowered->map == RED_MAP_PRODUCT;
+  if (two && in2 == NULL && lowered->n > 0)
+    return red_fail(RED_ERR_INVALID, "in2 is NULL, n = %llu: op = %s takes two inputs", (unsigned long long)lowered->n,
+                    red_op_name(lowered->op));
+  if (!two && in2 != NULL)
+    return red_fail(RED_ERR_INVALID, "in2 is not NULL: op = %s takes one input", red_op_name(lowered->op));
+  return RED_OK;
 }
 
 red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out) {

@@ -4,6 +4,9 @@
 
 #include "lower.h"
 
+/* RED_ERR_INVALID if there is a second input and the operator takes one, or none and it takes two. */
+red_status red_check_in2(const red_lowered *lowered, const void *in2);
+
 /* RED_ERR_OVERLAP if input and output share bytes, but for a scan onto itself with equal element sizes. */
 red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out);
 

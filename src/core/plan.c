@@ -53,16 +53,16 @@ uint64_t red_plan_workspace(const red_plan *plan) {
   return plan != NULL ? plan->workspace : 0;
 }
 
-static red_status check_overlap(const red_plan *plan, const red_args *args) {
+static red_status check_overlap(const red_plan *plan, const red_args *args, const void *input, uint64_t offset) {
   const red_lowered *lowered = &plan->lowered;
   const red_backend *backend = plan->device->backend;
   if (lowered->in_memory != lowered->out_memory && !backend->on_host) return RED_OK;
-  uintptr_t in = (uintptr_t)args->in, out = (uintptr_t)args->out;
+  uintptr_t in = (uintptr_t)input, out = (uintptr_t)args->out;
   if (lowered->in_memory == RED_DEVICE && !backend->addresses) { /* handles: only offsets into the same one compare */
     if (in != out) return RED_OK;
     in = out = 0;
   }
-  return red_check_overlap(lowered, in + args->in_offset, out + args->out_offset);
+  return red_check_overlap(lowered, in + offset, out + args->out_offset);
 }
 
 static red_status check_workspace(const red_plan *plan, const red_args *args) {
@@ -84,7 +84,9 @@ static red_status check_arguments(const red_plan *plan, const red_queue *queue, 
   if (queue != NULL && queue->device != plan->device && !plan->device->backend->on_host)
     return red_fail(RED_ERR_INVALID, "queue belongs to another device (%s) than the plan (%s)", queue->device->info.id,
                     plan->device->info.id);
-  red_status status = check_overlap(plan, args);
+  red_status status = red_check_in2(lowered, args->in2);
+  if (status == RED_OK) status = check_overlap(plan, args, args->in, args->in_offset);
+  if (status == RED_OK && args->in2 != NULL) status = check_overlap(plan, args, args->in2, args->in2_offset);
   return status == RED_OK ? check_workspace(plan, args) : status;
 }
 
@@ -131,6 +133,8 @@ red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *
   red_exec exec = {
       .in = args->in,
       .in_offset = args->in_offset,
+      .in2 = args->in2,
+      .in2_offset = args->in2_offset,
       .out = args->out,
       .out_offset = args->out_offset,
       .workspace = args->workspace,

@@ -25,7 +25,8 @@ typedef struct number {
 typedef struct oracle {
   red_problem problem; /* resolved */
   bool real;           /* the input is a float */
-  bool canonical;      /* sum or prod of floats */
+  bool canonical;      /* sums, products and the like of floats */
+  const void *in2;     /* dot: the second input */
 } oracle;
 
 static number load(red_dtype dtype, const void *array, uint64_t i) {
@@ -111,18 +112,17 @@ static bool is_true(const oracle *o, number x) {
 }
 
 static double add_or_multiply(const oracle *o, double a, double b) {
-  bool add = o->problem.op == RED_SUM;
+  bool add = o->problem.op != RED_PROD;
   if (o->problem.acc == RED_F64) return add ? a + b : a * b;
   return (double)(add ? (float)a + (float)b : (float)a * (float)b);
 }
 
 /* a op b for two accumulator values. */
 static number combine(const oracle *o, number a, number b) {
+  if (o->canonical) return (number){add_or_multiply(o, a.real, b.real), 0};
   switch (o->problem.op) {
-  case RED_SUM:
-    return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole + b.whole};
   case RED_PROD:
-    return o->canonical ? (number){add_or_multiply(o, a.real, b.real), 0} : (number){0, a.whole * b.whole};
+    return (number){0, a.whole * b.whole};
   case RED_MIN:
     return extreme(o, a, b, false, false);
   case RED_MAX:
@@ -142,16 +142,47 @@ static number combine(const oracle *o, number a, number b) {
   case RED_ANY:
     return (number){0, a.whole || b.whole};
   default:
-    return (number){0, a.whole + b.whole}; /* count_nonzero */
+    return (number){0, a.whole + b.whole}; /* sum, dot, asum, sumsq, count_nonzero */
   }
+}
+
+static number magnitude(const oracle *o, number x) {
+  bool negative = red_dtype_is_signed(o->problem.in) && (int64_t)x.whole < 0;
+  return (number){fabs(x.real), negative ? 0 - x.whole : x.whole};
 }
 
 /* An element as the accumulator's first operand. */
 static number lift(const oracle *o, const void *in, uint64_t i) {
   number x = load(o->problem.in, in, i);
-  if (o->problem.op == RED_ALL || o->problem.op == RED_ANY || o->problem.op == RED_COUNT_NONZERO)
+  switch (o->problem.op) {
+  case RED_ALL:
+  case RED_ANY:
+  case RED_COUNT_NONZERO:
     return (number){0, is_true(o, x)};
-  return x;
+  case RED_DOT: /* of integers */
+    return (number){0, x.whole * load(o->problem.in, o->in2, i).whole};
+  case RED_SUMSQ:
+    return (number){0, x.whole * x.whole};
+  case RED_ASUM:
+    return magnitude(o, x);
+  default:
+    return x;
+  }
+}
+
+/* A lane of a row of floats: a + x, or for products and squares a fused multiply-add. */
+static number add_row(const oracle *o, number a, const void *in, uint64_t i) {
+  red_op op = o->problem.op;
+  if (op != RED_DOT && op != RED_SUMSQ && op != RED_NRM2) return combine(o, a, lift(o, in, i));
+  double x = load(o->problem.in, in, i).real;
+  double y = op == RED_DOT ? load(o->problem.in, o->in2, i).real : x;
+  if (o->problem.acc == RED_F64) return (number){fma(x, y, a.real), 0};
+  return (number){(double)fmaf((float)x, (float)y, (float)a.real), 0};
+}
+
+static number first_row(const oracle *o, const void *in, uint64_t i) {
+  bool fused = o->problem.op == RED_DOT || o->problem.op == RED_SUMSQ || o->problem.op == RED_NRM2;
+  return fused ? add_row(o, (number){-0.0, 0}, in, i) : lift(o, in, i);
 }
 
 /* The initial value as an operand; all and any take the truth of theirs. */
@@ -201,8 +232,8 @@ static number chunk(const oracle *o, const void *in, uint64_t first, uint64_t co
   uint64_t lanes = 512 / red_dtype_bytes(o->problem.acc);
   uint64_t present = count < lanes ? count : lanes;
   for (uint64_t l = 0; l < present; l++) {
-    lane[l] = lift(o, in, first + l);
-    for (uint64_t i = l + lanes; i < count; i += lanes) lane[l] = combine(o, lane[l], lift(o, in, first + i));
+    lane[l] = first_row(o, in, first + l);
+    for (uint64_t i = l + lanes; i < count; i += lanes) lane[l] = add_row(o, lane[l], in, first + i);
   }
   for (uint64_t half = lanes / 2; half > 0; half /= 2)
     for (uint64_t l = 0; l < half && l + half < present; l++) lane[l] = combine(o, lane[l], lane[l + half]);
@@ -259,11 +290,13 @@ static red_status reduce(const oracle *o, const void *in, void *out) {
     red_status status = arg_reduce(o, in, n, &result.whole);
     if (status != RED_OK) return status;
   } else if (n == 0 && !o->problem.has_init) {
-    if (op >= RED_MIN && op <= RED_MAXNUM) return no_result(o);
+    if ((op >= RED_MIN && op <= RED_MAXNUM) || op == RED_MEAN) return no_result(o);
     result = identity(o);
   } else {
     if (n > 0) result = o->canonical ? tree(o, in, 0, n) : serial(o, in, n);
     if (o->problem.has_init) result = n > 0 ? combine(o, initial(o), result) : initial(o);
+    if (op == RED_MEAN) result.real = red_reference_quotient(o->problem.out, result.real, n);
+    if (op == RED_NRM2) result.real = red_reference_root(o->problem.out, result.real);
   }
   store(o->problem.out, wrap(o->problem.acc, result), out, 0);
   return RED_OK;
@@ -311,7 +344,7 @@ static void scan(const oracle *o, const void *in, void *out) {
 
 static red_status part(const oracle *o, red_op op, const void *in, void *out) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, o->problem.in, o->problem.n);
-  return red_reference_in_fpenv(&problem, in, out);
+  return red_reference_in_fpenv(&problem, in, NULL, out);
 }
 
 /* The double nearest to sum / n: try the neighbours of a first guess in exact integer arithmetic. */
@@ -363,7 +396,7 @@ static red_status stats(const oracle *o, const void *in, red_stats_result *out) 
     red_problem wide = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, o->problem.in, o->problem.n);
     wide.out = acc;
     red_scalar sum;
-    red_reference_in_fpenv(&wide, in, &sum);
+    red_reference_in_fpenv(&wide, in, NULL, &sum);
     result.mean = red_canonical_f64(load(acc, &sum, 0).real / (double)result.count);
   } else {
     result.mean = whole_mean(o, in);
@@ -372,11 +405,11 @@ static red_status stats(const oracle *o, const void *in, red_stats_result *out) 
   return RED_OK;
 }
 
-red_status red_reference_in_fpenv(const red_problem *problem, const void *in, void *out) {
+red_status red_reference_in_fpenv(const red_problem *problem, const void *in, const void *in2, void *out) {
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
-  oracle o = {.problem = *problem, .real = lowered.in_float, .canonical = lowered.canonical};
+  oracle o = {.problem = *problem, .real = lowered.in_float, .canonical = lowered.canonical, .in2 = in2};
   o.problem.acc = lowered.acc;
   o.problem.out = lowered.out;
   switch (problem->kind) {
@@ -390,17 +423,23 @@ red_status red_reference_in_fpenv(const red_problem *problem, const void *in, vo
   }
 }
 
-red_status red_reference(const red_problem *problem, const void *in, void *out) {
+red_status red_reference2(const red_problem *problem, const void *in, const void *in2, void *out) {
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
   if (in == NULL && problem->n > 0)
     return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)problem->n);
   if (out == NULL && (problem->n > 0 || problem->kind == RED_REDUCE)) return red_fail(RED_ERR_INVALID, "out is NULL");
-  status = red_check_overlap(&lowered, (uintptr_t)in, (uintptr_t)out);
+  status = red_check_in2(&lowered, in2);
+  if (status == RED_OK) status = red_check_overlap(&lowered, (uintptr_t)in, (uintptr_t)out);
+  if (status == RED_OK && in2 != NULL) status = red_check_overlap(&lowered, (uintptr_t)in2, (uintptr_t)out);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
-  status = red_reference_in_fpenv(problem, in, out);
+  status = red_reference_in_fpenv(problem, in, in2, out);
   red_fpenv_leave(saved);
   return status;
+}
+
+red_status red_reference(const red_problem *problem, const void *in, void *out) {
+  return red_reference2(problem, in, NULL, out);
 }

@@ -2,12 +2,18 @@
 #ifndef RED_CORE_REFERENCE_H
 #define RED_CORE_REFERENCE_H
 
+#include <stdbool.h>
+
 #include <red/red.h>
 
 /* red_reference() for a caller that has entered the floating-point environment (fpenv.h) and checked its pointers. */
-red_status red_reference_in_fpenv(const red_problem *problem, const void *in, void *out);
+red_status red_reference_in_fpenv(const red_problem *problem, const void *in, const void *in2, void *out);
 
 /* sum / count, rounded once to nearest even. */
 double red_reference_divide(__int128 sum, uint64_t count);
+
+/* x / n and the square root of x >= 0, rounded once to nearest even in a float dtype: the double that equals it. */
+double red_reference_quotient(red_dtype dtype, double x, uint64_t n);
+double red_reference_root(red_dtype dtype, double x);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "half.h"
+#include "odd.h"
 #include "status.h"
 #include "tables.h"
 
@@ -195,13 +195,37 @@ static void store_float(red_dtype out, double value, void *to) {
   }
 }
 
+/* Where store_float rounds to a narrower format, these leave that rounding to be the only one. */
+static double mean(double sum, uint64_t count, bool narrower) {
+  double n = (double)count, quotient = sum / n;
+  return narrower ? red_round_to_odd(quotient, fma(-quotient, n, sum)) : quotient;
+}
+
+static double root(double sum, bool narrower) {
+  double nearest = sqrt(sum);
+  return narrower ? red_round_to_odd(nearest, fma(-nearest, nearest, sum)) : nearest;
+}
+
+static double finished(const red_lowered *lowered, double sum, uint64_t count) {
+  bool narrower = lowered->out != RED_F64;
+  switch (lowered->finish) {
+  case RED_FINISH_MEAN:
+    return mean(sum, count, narrower);
+  case RED_FINISH_ROOT:
+    return root(sum, narrower);
+  default:
+    return sum;
+  }
+}
+
 void red_state_store(const red_lowered *lowered, red_state state, uint64_t count, void *out) {
   uint64_t bits = state.u64;
   switch (lowered->family) {
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
     if (lowered->canonical) {
-      store_float(lowered->out, takes_f64(lowered) ? state.f64 : (double)state.f32, out);
+      double sum = takes_f64(lowered) ? state.f64 : (double)state.f32;
+      store_float(lowered->out, finished(lowered, sum, count), out);
       return;
     }
     break;

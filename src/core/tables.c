@@ -9,10 +9,9 @@
 
 /* COUNT is also how the enum ends, so the families' names carry a prefix of their own. */
 const red_op_row red_op_rows[RED_OP_COUNT] = {
-#define ROW(ID, name, inputs, family, order, nan, accumulator, empty, finish, scannable)                               \
-  [RED_##ID] = {#name,         RED_INPUTS_##inputs,   RED_FAMILY_##family, RED_ORDER_##order,                          \
-                RED_NAN_##nan, RED_ACC_##accumulator, RED_EMPTY_##empty,   RED_FINISH_##finish,                        \
-                scannable},
+#define ROW(ID, name, inputs, family, map, order, nan, accumulator, empty, finish, scannable)                          \
+  [RED_##ID] = {#name,         RED_INPUTS_##inputs,   RED_FAMILY_##family, RED_MAP_##map,       RED_ORDER_##order,     \
+                RED_NAN_##nan, RED_ACC_##accumulator, RED_EMPTY_##empty,   RED_FINISH_##finish, scannable},
     RED_OPS(ROW)
 #undef ROW
 };

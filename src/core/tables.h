@@ -22,7 +22,8 @@ typedef enum red_op_accumulator {
   RED_ACC_WIDE,
   RED_ACC_INPUT,
   RED_ACC_INDEX,
-  RED_ACC_FLAG
+  RED_ACC_FLAG,
+  RED_ACC_DOUBLE
 } red_op_accumulator;
 typedef enum red_op_empty {
   RED_EMPTY_ZERO,
@@ -35,6 +36,7 @@ typedef struct red_op_row {
   const char *name;
   red_op_inputs inputs;
   red_family family;
+  red_map map;
   red_op_order order;
   red_op_nan nan;
   red_op_accumulator accumulator;

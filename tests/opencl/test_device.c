@@ -52,14 +52,20 @@ static cl_mem filled(const void *bytes, size_t count, size_t offset) {
 static void compare_on_device(const red_problem *problem, red_queue *queue, random_state *random) {
   size_t in_size = red_dtype_bytes(problem->in), bytes = output_bytes(problem);
   size_t out_size = problem->kind == RED_STATS ? 8 : bytes / (problem->kind == RED_REDUCE ? 1 : problem->n);
-  unsigned char *in = malloc(problem->n * in_size), *expected = malloc(bytes), *out = malloc(bytes);
+  unsigned char *in = malloc(problem->n * in_size), *in2 = malloc(problem->n * in_size);
+  unsigned char *expected = malloc(bytes), *out = malloc(bytes);
   red_args args = {.size = sizeof args};
   random_elements(random, problem->in, in, problem->n);
-  red_status status = red_reference(problem, in, expected);
+  if (takes_two(problem)) random_elements(random, problem->in, in2, problem->n);
+  red_status status = red_reference2(problem, in, takes_two(problem) ? in2 : NULL, expected);
   args.in_offset = in_size * random_below(random, 9);
   args.out_offset = out_size * random_below(random, 9);
   args.in = filled(in, problem->n * in_size, args.in_offset);
   args.out = filled(NULL, bytes, args.out_offset);
+  if (takes_two(problem)) {
+    args.in2_offset = in_size * random_below(random, 9);
+    args.in2 = filled(in2, problem->n * in_size, args.in2_offset);
+  }
   red_problem on_device = *problem;
   on_device.in_memory = on_device.out_memory = RED_DEVICE;
   red_plan *plan = NULL;
@@ -72,8 +78,10 @@ static void compare_on_device(const red_problem *problem, red_queue *queue, rand
   }
   red_plan_destroy(plan);
   red_free(context, (void *)args.in);
+  red_free(context, (void *)args.in2);
   red_free(context, args.out);
   free(in);
+  free(in2);
   free(expected);
   free(out);
 }
@@ -180,8 +188,7 @@ START_TEST(chosen_outputs) {
     problem.out = (red_dtype)random_below(&random, RED_DTYPE_COUNT);
     red_problem resolved = problem;
     if (red_problem_resolve(&resolved) != RED_OK) continue;
-    int takes_init = problem.op < RED_ARGMIN || problem.op > RED_ARGMAXNUM;
-    problem.has_init = takes_init && random_below(&random, 2) == 0;
+    problem.has_init = takes_init(&problem) && random_below(&random, 2) == 0;
     if (problem.has_init) problem.init = random_scalar(&random, resolved.acc);
     compare_on_device(&problem, NULL, &random);
   }

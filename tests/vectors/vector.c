@@ -70,15 +70,24 @@ int red_vector_parse(const char *line, red_vector *vector, red_vector_why *why) 
   return 1;
 }
 
+static int inputs_of(const red_vector *vector) {
+  return vector->problem.kind == RED_REDUCE && vector->problem.op == RED_DOT ? 2 : 1;
+}
+
+const void *red_vector_second(const red_vector *vector, const void *input) {
+  size_t bytes = vector->problem.n * red_dtype_bytes(vector->problem.in);
+  return inputs_of(vector) == 2 ? (const unsigned char *)input + bytes : NULL;
+}
+
 void *red_vector_input(const red_vector *vector, red_vector_why *why) {
   char reason[128];
-  void *elements = malloc(vector->problem.n * red_dtype_bytes(vector->problem.in) + 1);
+  uint64_t count = (uint64_t)inputs_of(vector) * vector->problem.n;
+  void *elements = malloc(count * red_dtype_bytes(vector->problem.in) + 1);
   if (elements == NULL) {
     explain(why, "%s: out of memory", vector->id);
     return NULL;
   }
-  if (red_expand(vector->problem.in, vector->input, vector->input_length, elements, vector->problem.n, reason,
-                 sizeof reason))
+  if (red_expand(vector->problem.in, vector->input, vector->input_length, elements, count, reason, sizeof reason))
     return elements;
   explain(why, "%s: %s", vector->id, reason);
   free(elements);

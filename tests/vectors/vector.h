@@ -25,8 +25,11 @@ typedef struct red_vector_why {
 /* One line, up to a newline or NUL. 1: a vector; 0: a blank line or a comment; -1: malformed. */
 int red_vector_parse(const char *line, red_vector *vector, red_vector_why *why);
 
-/* The n elements, to be freed by the caller; NULL if the input is malformed. */
+/* The n elements, dot: n of the first input and n of the second; to be freed; NULL if the input is malformed. */
 void *red_vector_input(const red_vector *vector, red_vector_why *why);
+
+/* Where in these the second input begins; NULL if the operator takes one. */
+const void *red_vector_second(const red_vector *vector, const void *input);
 
 /* Bytes of the output, at least 1. */
 size_t red_vector_output_bytes(const red_vector *vector);
