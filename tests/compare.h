@@ -31,7 +31,7 @@ void compare_outputs(const red_problem *problem, const char *how, const void *ex
 
 /*
  * Whether the device under test may refuse the problem: only where an f64 is involved and its memory lacks them, or
- * where the backend does not have the operator yet. Fails if it refused anything else.
+ * where the backend does not have the operator or the exact mode yet. Fails if it refused anything else.
  */
 int may_refuse(const red_problem *problem, red_status status);
 

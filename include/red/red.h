@@ -120,6 +120,9 @@ typedef union red_scalar {
  * Integer accumulators may have any width from the input's up, and wrap. Float accumulators: f32 or f64, not narrower
  * than the input. Outputs: integers of any width (narrower ones wrap) for integers, floats of any width (narrower ones
  * round once) for floats. Mixing integers and floats is refused.
+ *
+ * An exact reduction (sum) is the true sum of its elements and of `init`, rounded once to the output's dtype: no order,
+ * no intermediate overflow, no accumulator to choose. Sums of integers are exact modulo 2^64 anyway and do not change.
  */
 typedef struct red_problem {
   size_t size;             /* sizeof(red_problem) */
@@ -133,10 +136,11 @@ typedef struct red_problem {
   uint64_t n;
   int has_init;            /* nonzero: `init` takes part as the leftmost operand */
   red_scalar init;         /* in the accumulator's dtype (min, max: the input's) */
+  int exact;               /* nonzero: reduce without rounding, round once at the end (`exact-1`) */
 } red_problem;
 
 #define RED_PROBLEM_INIT(KIND, OP, DTYPE, N) \
-  { sizeof(red_problem), (KIND), (OP), (DTYPE), RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, RED_HOST, RED_HOST, (N), 0, {0} }
+  { sizeof(red_problem), (KIND), (OP), (DTYPE), RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, RED_HOST, RED_HOST, (N), 0, {0}, 0 }
 
 /* The answer of RED_STATS. `sum` is that of a default RED_SUM, bit for bit; min, max, argmin, argmax likewise. */
 typedef struct red_stats_result {
@@ -149,7 +153,7 @@ typedef struct red_stats_result {
 
 /*
  * One string names a problem: kind:op:dtypes:n, dtypes = in[/acc[/out]], kind = reduce, scan, exscan or stats
- * (stats:f32:1000 has no op), n decimal or 2^k; optional :init=V. Example: reduce:sum:f32/f64:1048576.
+ * (stats:f32:1000 has no op), n decimal or 2^k; optional :init=V, :exact. Example: reduce:sum:f32/f64:1048576.
  * Printing gives a string that parses to the same problem (memory spaces are not part of it). `bytes` includes the
  * terminating NUL; 128 always suffice.
  */

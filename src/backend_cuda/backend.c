@@ -173,6 +173,7 @@ static void describe(void *state, red_device_info *info) {
 
 static red_status supports(void *device, const red_lowered *lowered) {
   (void)device;
+  if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on CUDA devices yet");
   if (red_is_plain(lowered)) return RED_OK;
   return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on CUDA devices yet", red_op_name(lowered->op));
 }

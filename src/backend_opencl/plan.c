@@ -12,6 +12,7 @@ static bool is_scan(const red_lowered *lowered) {
 
 red_status red_cl_supports(void *state, const red_lowered *lowered) {
   const red_cl_device *device = state;
+  if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on OpenCL devices yet");
   if (!red_is_plain(lowered))
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on OpenCL devices yet", red_op_name(lowered->op));
   if (device->traits.f64 || !lowered->canonical || lowered->acc_bytes < 8) return RED_OK;

@@ -19,6 +19,7 @@ struct red_accumulator {
   uint64_t count;      /* elements appended */
   bool failed;         /* a device failed in the middle of a piece */
   red_forest forest;   /* complete nodes; one running state where any order will do */
+  red_exact exact;
   red_stats_state stats;
   uint64_t chunk;         /* elements of a leaf; 1 for scans */
   uint64_t waiting;       /* elements in the buffer */
@@ -43,6 +44,7 @@ static void set_piece(red_accumulator *acc) {
 static void clear(red_accumulator *acc) {
   red_lowered part;
   red_forest_clear(&acc->forest);
+  red_exact_clear(&acc->exact);
   if (acc->lowered.kind != RED_STATS) return;
   acc->stats.sum.u64 = 0;
   acc->stats.sum_high = 0;
@@ -86,11 +88,11 @@ uint64_t red_accumulator_count(const red_accumulator *acc) {
 }
 
 static red_status run_piece(const red_accumulator *acc, const red_lowered *piece, const red_args *args,
-                            red_state *total, red_stats_state *stats) {
+                            const red_raw *raw) {
   red_plan plan = {.lowered = *piece};
   red_status status = red_plan_prepare(acc->context, &plan);
   if (status != RED_OK) return status;
-  status = red_plan_run(&plan, NULL, args, total, stats);
+  status = red_plan_run(&plan, NULL, args, raw);
   red_plan_release(&plan);
   return status;
 }
@@ -102,7 +104,7 @@ static red_status reduce_block(const red_accumulator *acc, const void *in, const
   piece.n = n;
   red_scalar value = {.u64 = 0};
   red_args args = {.size = sizeof args, .in = in, .out = &value, .in2 = in2};
-  red_status status = run_piece(acc, &piece, &args, NULL, NULL);
+  red_status status = run_piece(acc, &piece, &args, NULL);
   if (piece.family != RED_FAMILY_ARGMIN) {
     if (status == RED_OK) *state = red_state_from_acc(&piece, &value);
     return status;
@@ -127,7 +129,7 @@ static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats
     red_stats_state block;
     piece.n = n;
     red_args args = {.size = sizeof args, .in = in, .out = &block};
-    red_status status = run_piece(acc, &piece, &args, NULL, &block);
+    red_status status = run_piece(acc, &piece, &args, &(red_raw){.stats = &block});
     if (status != RED_OK) return status;
     block.argmin.index += first;
     block.argmax.index += first;
@@ -156,6 +158,19 @@ static red_status add_unordered(red_accumulator *acc, const void *in, const void
   if (acc->forest.count > 0) state = red_state_merge(&acc->piece, acc->forest.nodes[0].state, state);
   acc->forest.nodes[0] = (red_node){.index = 0, .level = 0, .state = state};
   acc->forest.count = 1;
+  acc->count += n;
+  return RED_OK;
+}
+
+static red_status add_exact(red_accumulator *acc, const void *in, const void *in2, uint64_t n) {
+  red_lowered piece = acc->piece;
+  red_exact sum;
+  red_scalar unused;
+  piece.n = n;
+  red_args args = {.size = sizeof args, .in = in, .out = &unused, .in2 = in2};
+  red_status status = run_piece(acc, &piece, &args, &(red_raw){.exact = &sum});
+  if (status != RED_OK) return status;
+  red_exact_merge(&acc->exact, &sum);
   acc->count += n;
   return RED_OK;
 }
@@ -215,8 +230,12 @@ red_status red_accumulator_add2(red_accumulator *acc, const void *in, const void
   status = red_check_in2(&piece, in2);
   if (status != RED_OK || n == 0) return status;
   red_fpenv saved = red_fpenv_enter();
-  bool ordered = acc->lowered.canonical || acc->lowered.kind == RED_STATS;
-  status = ordered ? add_ordered(acc, in, in2, n) : add_unordered(acc, in, in2, n);
+  if (acc->lowered.exact)
+    status = add_exact(acc, in, in2, n);
+  else if (acc->lowered.canonical || acc->lowered.kind == RED_STATS)
+    status = add_ordered(acc, in, in2, n);
+  else
+    status = add_unordered(acc, in, in2, n);
   red_fpenv_leave(saved);
   acc->failed = status != RED_OK;
   return status;
@@ -258,7 +277,7 @@ static red_status scan_pieces(red_accumulator *acc, const unsigned char *in, uin
     piece.n = taken;
     set_carry(acc, &piece);
     red_args args = {.size = sizeof args, .in = in, .out = out};
-    red_status status = run_piece(acc, &piece, &args, &total, NULL);
+    red_status status = run_piece(acc, &piece, &args, &(red_raw){.total = &total});
     if (status != RED_OK) return status;
     red_forest_push(&acc->forest, &acc->lowered, level, acc->count >> level, total);
     acc->count += taken;
@@ -297,6 +316,7 @@ static red_status result(red_accumulator *acc, void *out) {
         take_block(acc, &forest, &stats, acc->buffer, second_buffer(acc), acc->count - acc->waiting, acc->waiting, 0);
     if (status != RED_OK) return status;
   }
+  if (acc->lowered.exact) return red_exact_finish(&acc->lowered, &acc->exact, acc->count, out);
   if (acc->lowered.kind == RED_REDUCE)
     return red_state_finish(&acc->lowered, red_forest_root(&forest, &acc->piece), acc->count, out);
   if (acc->count == 0) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");

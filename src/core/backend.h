@@ -7,6 +7,7 @@
 #ifndef RED_CORE_BACKEND_H
 #define RED_CORE_BACKEND_H
 
+#include "exact.h"
 #include "state.h"
 #include "status.h"
 
@@ -30,6 +31,8 @@ typedef struct red_exec {
   red_state *total;
   /* RED_STATS of host memory (on_host: of any): fill this instead of `out`; the core finishes. Indices count from 0. */
   red_stats_state *stats;
+  /* Exact reductions into host memory (on_host: into any): fill this instead of `out`; the core finishes. */
+  red_exact *exact;
 } red_exec;
 
 typedef struct red_backend {

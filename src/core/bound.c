@@ -93,7 +93,7 @@ red_status red_error_bound(const red_problem *problem, double abs_sum, double *b
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
   if (!lowered.canonical || lowered.family != RED_FAMILY_ADD || lowered.kind == RED_STATS)
-    return red_fail(RED_ERR_UNSUPPORTED, "problem: bounds exist for sums of floats only");
+    return red_fail(RED_ERR_UNSUPPORTED, "problem: bounds exist for canonical sums of floats only");
   if (!(abs_sum >= 0)) return red_fail(RED_ERR_INVALID, "abs_sum = %g: expected a sum of absolute values", abs_sum);
   red_fpenv saved = red_fpenv_enter();
   double value = bound_of(&lowered, abs_sum);

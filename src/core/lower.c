@@ -105,8 +105,8 @@ static void set_operator(red_lowered *lowered, const red_op_row *row) {
   lowered->family = row->family;
   lowered->map = row->map;
   lowered->finish = row->finish;
-  lowered->canonical =
-      (row->family == RED_FAMILY_ADD || row->family == RED_FAMILY_MUL) && red_dtype_is_float(lowered->acc);
+  lowered->canonical = (row->family == RED_FAMILY_ADD || row->family == RED_FAMILY_MUL) &&
+                       red_dtype_is_float(lowered->acc) && !lowered->exact;
   lowered->merge_zeros = row->family == RED_FAMILY_ARGMIN && lowered->in_float;
   lowered->nan_skip = row->nan == RED_NAN_SKIP;
   lowered->empty_is_error =
@@ -169,6 +169,19 @@ static red_status check_request(const red_problem *problem, const red_op_row *ro
   return RED_OK;
 }
 
+/* Integers need no mode to be exact: theirs changes nothing. */
+static red_status check_exact(const red_problem *problem, const red_op_row *row) {
+  if (problem->exact == 0) return RED_OK;
+  if (problem->kind != RED_REDUCE) return red_fail(RED_ERR_UNSUPPORTED, "exact: only reductions have an exact mode");
+  if (row->family != RED_FAMILY_ADD || row->map != RED_MAP_NONE || row->finish != RED_FINISH_VALUE)
+    return red_fail(RED_ERR_UNSUPPORTED, "exact: op = %s has no exact mode, only sums have", row->name);
+  if (red_dtype_is_float(problem->in) && problem->acc != RED_DTYPE_DEFAULT &&
+      problem->acc != default_acc(row, problem->in))
+    return red_fail(RED_ERR_UNSUPPORTED, "acc = %s: an exact sum has no accumulator to choose, leave it at the default",
+                    red_type_rows[problem->acc].name);
+  return RED_OK;
+}
+
 /* User space ends at 2^56 on x86-64 with five levels of page tables, and before on AArch64. */
 #define MOST_BYTES ((uint64_t)1 << 56)
 
@@ -183,6 +196,7 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
   const red_op_row *row = &red_op_rows[problem->kind == RED_STATS ? RED_SUM : problem->op];
   red_dtype acc = RED_DTYPE_DEFAULT, out = RED_DTYPE_DEFAULT;
   red_status status = check_request(problem, row);
+  if (status == RED_OK) status = check_exact(problem, row);
   if (status == RED_OK) status = resolve(problem, row, &acc, &out);
   if (status != RED_OK) return status;
   lowered->kind = problem->kind;
@@ -191,6 +205,7 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
   lowered->n = problem->n;
   lowered->has_init = problem->has_init != 0;
   lowered->init = problem->init;
+  lowered->exact = problem->exact != 0 && red_dtype_is_float(problem->in);
   set_dtypes(lowered, problem->in, acc, out);
   set_operator(lowered, row);
   if (problem->kind == RED_STATS) {
@@ -218,7 +233,7 @@ typedef struct default_slot {
   red_lowered lowered;
 } default_slot;
 
-static default_slot default_slots[RED_KIND_COUNT][RED_OP_COUNT][RED_DTYPE_COUNT];
+static default_slot default_slots[2][RED_KIND_COUNT][RED_OP_COUNT][RED_DTYPE_COUNT]; /* first: exact? */
 
 static void fill_slot(default_slot *slot, const red_lowered *lowered) {
   unsigned char expected = SLOT_EMPTY;
@@ -234,7 +249,7 @@ red_status red_lower(const red_problem *problem, red_lowered *lowered) {
                problem->in_memory == RED_HOST && problem->out_memory == RED_HOST;
   if (!plain) return lower_fresh(problem, lowered);
   red_op op = problem->kind == RED_STATS ? RED_SUM : problem->op;
-  default_slot *slot = &default_slots[problem->kind][op][problem->in];
+  default_slot *slot = &default_slots[problem->exact != 0][problem->kind][op][problem->in];
   if (atomic_load_explicit(&slot->state, memory_order_acquire) == SLOT_READY) {
     *lowered = slot->lowered;
     lowered->n = problem->n;
@@ -249,6 +264,7 @@ void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part) {
   const red_op_row *row = &red_op_rows[op];
   *part = *stats;
   part->kind = RED_REDUCE;
+  part->exact = false;
   part->has_init = false;
   red_dtype acc = default_acc(row, stats->in);
   set_dtypes(part, stats->in, acc, row->accumulator == RED_ACC_WIDE && stats->in_float ? stats->in : acc);

@@ -63,6 +63,7 @@ typedef struct red_lowered {
   bool in_float;       /* the input dtype is f16, bf16, f32 or f64 */
   bool in_signed;      /* ... is i8 .. i64 */
   bool canonical;      /* ADD or MUL with a float accumulator: the order matters */
+  bool exact;          /* ADD of floats without rounding (exact.h); never with `canonical` */
   bool merge_zeros;    /* ARGMIN: -0 == +0 */
   bool nan_skip;       /* minnum, maxnum, ...: a NaN loses */
   bool empty_is_error; /* n = 0 without init has no result */

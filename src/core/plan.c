@@ -100,8 +100,11 @@ static bool known_when_empty(const red_plan *plan) {
 static red_status finish_empty(const red_lowered *lowered, void *out) {
   if (lowered->kind == RED_STATS) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
   if (lowered->kind != RED_REDUCE) return RED_OK;
+  red_exact nothing;
+  red_exact_clear(&nothing);
   red_fpenv saved = red_fpenv_enter();
-  red_status status = red_state_finish(lowered, red_state_identity(lowered), 0, out);
+  red_status status = lowered->exact ? red_exact_finish(lowered, &nothing, 0, out)
+                                     : red_state_finish(lowered, red_state_identity(lowered), 0, out);
   red_fpenv_leave(saved);
   return status;
 }
@@ -124,8 +127,18 @@ static red_status execute_stats(const red_plan *plan, red_queue *queue, red_exec
   return RED_OK;
 }
 
-red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, red_state *total,
-                        red_stats_state *stats) {
+static red_status execute_exact(const red_plan *plan, red_queue *queue, red_exec *exec) {
+  red_exact sum;
+  exec->exact = &sum;
+  red_status status = execute(plan, queue, exec);
+  if (status != RED_OK) return status;
+  red_fpenv saved = red_fpenv_enter();
+  status = red_exact_finish(&plan->lowered, &sum, plan->lowered.n, (char *)exec->out + exec->out_offset);
+  red_fpenv_leave(saved);
+  return status;
+}
+
+red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, const red_raw *raw) {
   const red_lowered *lowered = &plan->lowered;
   red_status status = check_arguments(plan, queue, args);
   if (status != RED_OK) return status;
@@ -139,11 +152,15 @@ red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *
       .out_offset = args->out_offset,
       .workspace = args->workspace,
       .workspace_offset = args->workspace_offset,
-      .total = total,
-      .stats = stats,
+      .total = raw != NULL ? raw->total : NULL,
+      .stats = raw != NULL ? raw->stats : NULL,
+      .exact = raw != NULL ? raw->exact : NULL,
   };
-  bool in_host_memory = lowered->in_memory == RED_HOST || plan->device->backend->on_host;
-  if (lowered->kind == RED_STATS && in_host_memory && stats == NULL) return execute_stats(plan, queue, &exec);
+  bool on_host = plan->device->backend->on_host;
+  bool in_host_memory = lowered->in_memory == RED_HOST || on_host;
+  bool out_host_memory = lowered->out_memory == RED_HOST || on_host;
+  if (lowered->kind == RED_STATS && in_host_memory && exec.stats == NULL) return execute_stats(plan, queue, &exec);
+  if (lowered->exact && out_host_memory && exec.exact == NULL) return execute_exact(plan, queue, &exec);
   return execute(plan, queue, &exec);
 }
 
@@ -152,11 +169,11 @@ red_status red_plan_execute_args(const red_plan *plan, red_queue *queue, const r
   if (args == NULL) return red_fail(RED_ERR_INVALID, "args is NULL");
   if (args->size != sizeof *args)
     return red_fail(RED_ERR_INVALID, "args.size is %zu, this library expects %zu", args->size, sizeof *args);
-  return red_plan_run(plan, queue, args, NULL, NULL);
+  return red_plan_run(plan, queue, args, NULL);
 }
 
 red_status red_plan_execute(const red_plan *plan, red_queue *queue, const void *in, void *out) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
   red_args args = {.size = sizeof args, .in = in, .out = out};
-  return red_plan_run(plan, queue, &args, NULL, NULL);
+  return red_plan_run(plan, queue, &args, NULL);
 }

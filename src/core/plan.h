@@ -18,9 +18,15 @@ red_status red_plan_prepare(red_context *context, red_plan *plan);
 red_status red_plan_prepare_on(red_device *device, red_plan *plan);
 void red_plan_release(red_plan *plan);
 
-/* Check the arguments, execute, write the result. `total` and `stats` as in red_exec, for work in pieces. */
-red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, red_state *total,
-                        red_stats_state *stats);
+/* Where work in pieces wants its raw results, as in red_exec; members that are NULL do not matter. */
+typedef struct red_raw {
+  red_state *total;
+  red_stats_state *stats;
+  red_exact *exact;
+} red_raw;
+
+/* Check the arguments, execute, write the result; `raw` may be NULL. */
+red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, const red_raw *raw);
 
 struct red_queue {
   red_device *device;

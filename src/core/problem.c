@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V]. */
+/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V][:exact]. */
 #include <ctype.h>
 #include <errno.h>
 #include <fenv.h>
@@ -201,10 +201,12 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
   red_status status = parse_dtypes(fields[at++], &parsed);
   if (status == RED_OK) status = parse_length(fields[at++], &parsed.n);
   for (; status == RED_OK && at < count; at++) {
-    if (strncmp(fields[at], "init=", 5) != 0 || parsed.has_init)
-      status = red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V, once", fields[at]);
-    else
+    if (strcmp(fields[at], "exact") == 0 && !parsed.exact)
+      parsed.exact = 1;
+    else if (strncmp(fields[at], "init=", 5) == 0 && !parsed.has_init)
       status = parse_init(fields[at] + 5, &parsed);
+    else
+      status = red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V or exact, each once", fields[at]);
   }
   red_problem resolved = parsed;
   if (status == RED_OK) status = red_problem_resolve(&resolved);
@@ -271,8 +273,8 @@ red_status red_problem_print(const red_problem *problem, char *text, size_t byte
     memcpy(init, ":init=", 7);
     print_scalar(&problem->init, lowered.acc, init + 6, sizeof init - 6);
   }
-  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s", kind_names[problem->kind], stats ? "" : ":",
-           stats ? "" : red_op_name(problem->op), dtypes, problem->n, init);
+  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s%s", kind_names[problem->kind], stats ? "" : ":",
+           stats ? "" : red_op_name(problem->op), dtypes, problem->n, init, problem->exact != 0 ? ":exact" : "");
   if (strlen(whole) >= bytes)
     return red_fail(RED_ERR_INVALID, "bytes = %zu: the problem string needs %zu", bytes, strlen(whole) + 1);
   strcpy(text, whole);

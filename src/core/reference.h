@@ -2,9 +2,7 @@
 #ifndef RED_CORE_REFERENCE_H
 #define RED_CORE_REFERENCE_H
 
-#include <stdbool.h>
-
-#include <red/red.h>
+#include "lower.h"
 
 /* red_reference() for a caller that has entered the floating-point environment (fpenv.h) and checked its pointers. */
 red_status red_reference_in_fpenv(const red_problem *problem, const void *in, const void *in2, void *out);
@@ -15,5 +13,7 @@ double red_reference_divide(__int128 sum, uint64_t count);
 /* x / n and the square root of x >= 0, rounded once to nearest even in a float dtype: the double that equals it. */
 double red_reference_quotient(red_dtype dtype, double x, uint64_t n);
 double red_reference_root(red_dtype dtype, double x);
+/* An exact reduction. */
+red_status red_reference_exact(const red_lowered *lowered, const void *in, void *out);
 
 #endif

@@ -146,7 +146,7 @@ static red_status check(red_device *device, const known_answer *known, unsigned 
   if (status != RED_OK) return status;
   cook(known, in);
   red_args args = {.size = sizeof args, .in = in, .out = out};
-  status = red_plan_run(&plan, NULL, &args, NULL, NULL);
+  status = red_plan_run(&plan, NULL, &args, NULL);
   size_t bytes = plan.lowered.out_bytes;
   red_plan_release(&plan);
   if (status != RED_OK) return status;

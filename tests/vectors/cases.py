@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The vector files, and the lists of cases that go into each. The answers are computed by law.py."""
 from cases_any_order import integers, logic, order_of_floats, scans_of_integers, scans_of_order, statistics
+from cases_exact import (exact_cancelling, exact_init, exact_integers, exact_lengths, exact_rooms, exact_rounding,
+                         exact_values)
 from cases_ordered import large, prod, scan_lengths, scan_values, scans_round_once, sum_lengths, sum_values
 
 FILES = {
@@ -12,5 +14,7 @@ FILES = {
     "logic": ("all, any and count_nonzero", (logic,)),
     "integer": ("Integers: sums, products, bits, extrema", (integers,)),
     "stats": ("Statistics", (statistics,)),
+    "exact": ("Exact sums", (exact_lengths, exact_values, exact_cancelling, exact_rooms, exact_rounding, exact_init,
+                             exact_integers)),
     "large": ("Many elements", (large,)),
 }

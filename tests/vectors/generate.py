@@ -13,6 +13,7 @@ import cases
 import inputs
 import kit
 import law
+import law_exact
 from exact import DTYPES
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -49,6 +50,8 @@ def answer(case, x):
     dtype, acc, out = dtypes_of(case)
     init = case.init and case.init[1]
     width = 2 * out.bytes
+    if case.exact and dtype.is_float:
+        return f"{law_exact.reduce(out, x, init):0{width}x}"
     if case.kind == "reduce":
         bits = law.reduce(case.op, dtype, acc, out, x, init)
         return bits if bits == law.EMPTY else f"{bits:0{width}x}"
@@ -63,6 +66,8 @@ def line(case):
     problem = ":".join(p for p in (case.kind, case.op, case.dtypes, str(len(elements))) if p)
     if case.init:
         problem += f":init={case.init[0]}"
+    if case.exact:
+        problem += ":exact"
     return " | ".join((case.id, problem, case.input, answer(case, [dtype.decode(e) for e in elements])))
 
 
@@ -71,6 +76,10 @@ def published():
     lines = []
     for name, dtype, text, bits in adversarial.SUMS:
         lines.append(line(kit.Case(name, "reduce", "sum", dtype, text)))
+        assert lines[-1].endswith(f" | {bits}"), f"{lines[-1]}, published: {bits}"
+    for name, dtype, text, bits in adversarial.SUMS:
+        bits = adversarial.EXACT.get(name, bits)
+        lines.append(line(kit.Case(f"{name}-exact", "reduce", "sum", dtype, text, exact=True)))
         assert lines[-1].endswith(f" | {bits}"), f"{lines[-1]}, published: {bits}"
     ks = adversarial.PREFIXES
     for kind, shift in (("scan", -1), ("exscan", 0)):  # inclusive[k - 1] = exclusive[k] = P(k)

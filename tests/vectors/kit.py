@@ -4,8 +4,8 @@ from collections import namedtuple
 
 from exact import NAN
 
-# dtypes is in[/acc[/out]]; init is (text, value); at: the scan outputs that a vector spells out
-Case = namedtuple("Case", "id kind op dtypes input init at", defaults=(None, ()))
+# dtypes is in[/acc[/out]]; init is (text, value); at: the scan outputs that a vector spells out; exact: `exact-1`
+Case = namedtuple("Case", "id kind op dtypes input init at exact", defaults=(None, (), False))
 
 ONE = 1 << 1074
 SCANS = ("scan", "exscan")

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "exact.h"
 #include "state.h"
 
 /* A reduction is done in blocks of at most so many chunks: one complete node, merged by the caller above that. */
@@ -19,6 +20,9 @@
  * state is the node above it. MIN: the least key. ARGMIN has no kernel: it is MIN by chunk, then find.
  */
 typedef red_state red_reduce_fn(const red_lowered *lowered, const void *in, size_t n);
+
+/* Add n elements to *sum, without rounding. */
+typedef void red_exact_fn(const void *in, size_t n, red_exact *sum);
 
 /* keys[0]: the least key; keys[1]: the least key if key_xor were complemented, for the other end of the order. */
 typedef void red_extrema_fn(const red_lowered *lowered, const void *in, size_t n, int64_t keys[2]);
@@ -84,6 +88,7 @@ typedef void red_flags_fn(const void *in, uint8_t *out, size_t n, uint64_t mask)
 typedef struct red_kernels {
   const char *name;
   red_reduce_fn *reduce[RED_FAMILIES][RED_DTYPE_COUNT][2]; /* last: is the float accumulator f64? */
+  red_exact_fn *exact[RED_DTYPE_COUNT];                    /* of floats */
   red_extrema_fn *extrema[RED_DTYPE_COUNT];
   red_find_fn *find[RED_DTYPE_COUNT];
   red_stats_fn *stats[RED_DTYPE_COUNT]; /* NULL where two sweeps are as good */

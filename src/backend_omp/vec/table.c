@@ -8,6 +8,9 @@
 #define X(name, op, in, family, wide) red_reduce_fn ISA(name);
 RED_REDUCE_FLOAT(X)
 #undef X
+#define X(suffix, in, bytes) red_exact_fn ISA(exact_##suffix);
+RED_EXACT(X)
+#undef X
 #define X(suffix, in, bytes, is_signed) red_reduce_fn ISA(sum_##suffix), ISA(prod_##suffix);
 RED_REDUCE_INTEGER(X)
 #undef X
@@ -60,6 +63,9 @@ const red_kernels ISA(red_kernels) = {
                         RED_DTYPE_WIDTHS(X)
 #undef X
         },
+#define X(suffix, in, bytes) [in] = ISA(exact_##suffix),
+    .exact = {RED_EXACT(X)},
+#undef X
 #define X(dtype, suffix, op) [dtype] = ISA(extrema_##suffix),
     .extrema = {RED_EXTREMA(X)},
 #undef X

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The long integer of `exact-1`: adding, carrying, merging. */
+#include "exact.h"
+
+#include <string.h>
+
+#include "half.h"
+
+#define DIGIT_MASK 0xffffffffu
+
+void red_exact_clear(red_exact *sum) {
+  memset(sum, 0, sizeof *sum);
+}
+
+/* Make room for digits [first, last). */
+static void reach(red_exact *sum, uint32_t first, uint32_t last) {
+  if (sum->first == sum->last) {
+    sum->first = first;
+    sum->last = last;
+    return;
+  }
+  if (first < sum->first) sum->first = first;
+  if (last > sum->last) sum->last = last;
+}
+
+static void count_additions(red_exact *sum, uint32_t more) {
+  sum->additions += more;
+  if (sum->additions >= RED_EXACT_MOST_ADDITIONS) red_exact_carry(sum);
+}
+
+void red_exact_add_bits(red_exact *sum, bool negative, uint64_t significand, unsigned bit) {
+  unsigned i = bit / 32, shift = bit % 32;
+  uint64_t low = significand << shift, high = shift > 0 ? significand >> (64 - shift) : 0;
+  int64_t part[3] = {(int64_t)(low & DIGIT_MASK), (int64_t)(low >> 32), (int64_t)high};
+  reach(sum, i, i + 3);
+  for (unsigned k = 0; k < 3; k++) sum->digit[i + k] += negative ? -part[k] : part[k];
+  count_additions(sum, 1);
+}
+
+void red_exact_add_integer(red_exact *sum, int64_t value, unsigned bit) {
+  red_exact_add_bits(sum, value < 0, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value, bit);
+}
+
+void red_exact_add_f64(red_exact *sum, double x) {
+  uint64_t bits = red_f64_bits(x), fraction = bits & 0xfffffffffffffu;
+  unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
+  bool negative = bits >> 63 != 0;
+  if (bits != (uint64_t)1 << 63) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
+  if (exponent == 0x7ff) {
+    sum->flags |= fraction != 0 ? RED_EXACT_NAN : negative ? RED_EXACT_MINUS_INF : RED_EXACT_PLUS_INF;
+  } else if (exponent > 0) {
+    red_exact_add_bits(sum, negative, fraction | (uint64_t)1 << 52, RED_EXACT_F64 + exponent - 1);
+  } else if (fraction > 0) {
+    red_exact_add_bits(sum, negative, fraction, RED_EXACT_F64);
+  }
+}
+
+void red_exact_merge(red_exact *into, const red_exact *from) {
+  into->flags |= from->flags;
+  if (from->first == from->last) return;
+  if (into->additions + from->additions + 1 >= RED_EXACT_MOST_ADDITIONS) red_exact_carry(into);
+  reach(into, from->first, from->last);
+  for (uint32_t i = from->first; i < from->last; i++) into->digit[i] += from->digit[i];
+  count_additions(into, from->additions + 1); /* one for what carried digits hold */
+}
+
+void red_exact_carry(red_exact *sum) {
+  if (sum->first == sum->last) return;
+  uint32_t top = sum->last - 1;
+  for (uint32_t i = sum->first; i < top; i++) {
+    sum->digit[i + 1] += sum->digit[i] >> 32;
+    sum->digit[i] &= DIGIT_MASK;
+  }
+  for (; top + 1 < RED_EXACT_DIGITS && (sum->digit[top] < INT32_MIN || sum->digit[top] > INT32_MAX); top++) {
+    sum->digit[top + 1] = sum->digit[top] >> 32;
+    sum->digit[top] &= DIGIT_MASK;
+  }
+  sum->last = top + 1;
+  sum->additions = 0;
+}
+
+void red_exact_measure(const red_exact *sum, red_exact_magnitude *magnitude) {
+  int64_t carry = 0;
+  uint32_t i = sum->first;
+  memset(magnitude, 0, sizeof *magnitude);
+  /* Two's complement first: 2^63 of the largest products leave the sign in the highest digit. */
+  for (; i < RED_EXACT_DIGITS && (i < sum->last || (carry != 0 && carry != -1)); i++) {
+    carry += sum->digit[i];
+    magnitude->digit[i] = (uint32_t)carry;
+    carry >>= 32;
+  }
+  uint32_t last = i;
+  magnitude->negative = carry < 0;
+  if (magnitude->negative) {
+    uint64_t one = 1;
+    for (i = sum->first; i < last; i++) {
+      one += (uint32_t)~magnitude->digit[i];
+      magnitude->digit[i] = (uint32_t)one;
+      one >>= 32;
+    }
+    if (one != 0 && last < RED_EXACT_DIGITS) magnitude->digit[last++] = 1;
+  }
+  while (last > sum->first && magnitude->digit[last - 1] == 0) last--;
+  if (last == sum->first) return;
+  magnitude->last = last;
+  magnitude->first = sum->first;
+  while (magnitude->digit[magnitude->first] == 0) magnitude->first++;
+}

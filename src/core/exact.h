@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `exact-1`: a sum of floats without any rounding, as one long integer. Adding and merging are integer additions, so no
+ * order can change the value; it is rounded once, when it is asked for (exact_round.c).
+ *
+ * The integer counts units of 2^-2148, the smallest product of two f64; 134 digits of 32 bits hold 2^63 of the largest
+ * products and the sign. Between carries a digit is any int64; infinities, NaNs and the sign of zero are flags.
+ */
+#ifndef RED_CORE_EXACT_H
+#define RED_CORE_EXACT_H
+
+#include "lower.h"
+
+enum {
+  RED_EXACT_DIGITS = 134,
+  RED_EXACT_UNIT = -2148,            /* log2 of digit 0's lowest bit */
+  RED_EXACT_F64 = 2148 - 1074,       /* the bit that the smallest f64 is */
+  RED_EXACT_MOST_ADDITIONS = 1 << 30 /* between carries: each changes a digit by less than 2^32 */
+};
+
+enum {
+  RED_EXACT_NAN = 1,            /* a NaN was added, or 0 times infinity */
+  RED_EXACT_PLUS_INF = 2,       /* +Inf was added */
+  RED_EXACT_MINUS_INF = 4,      /* -Inf was added */
+  RED_EXACT_NOT_MINUS_ZERO = 8, /* something other than -0 was added */
+  RED_EXACT_ALL_FLAGS = 15
+};
+
+typedef struct red_exact {
+  int64_t digit[RED_EXACT_DIGITS];
+  uint32_t first, last; /* digits outside [first, last) are zero */
+  uint32_t additions;   /* since the last carry */
+  uint32_t flags;
+} red_exact;
+
+void red_exact_clear(red_exact *sum);
+
+/* Add `significand` * 2^`bit` units, or subtract them; bit + 64 is within the digits. Flags are the caller's business.
+ */
+void red_exact_add_bits(red_exact *sum, bool negative, uint64_t significand, unsigned bit);
+/* The same of a signed integer. */
+void red_exact_add_integer(red_exact *sum, int64_t value, unsigned bit);
+
+/* Add any f64, with its flags. */
+void red_exact_add_f64(red_exact *sum, double x);
+
+/* into += from */
+void red_exact_merge(red_exact *into, const red_exact *from);
+
+/* Let digits below the highest lie in [0, 2^32); the highest one keeps the sign. */
+void red_exact_carry(red_exact *sum);
+
+/* Sign and magnitude, the one form of a value. */
+typedef struct red_exact_magnitude {
+  uint32_t digit[RED_EXACT_DIGITS];
+  uint32_t first, last; /* nonzero digits lie in [first, last); both 0 for zero, else the last one is not zero */
+  bool negative;
+} red_exact_magnitude;
+
+void red_exact_measure(const red_exact *sum, red_exact_magnitude *magnitude);
+
+/* ---- exact_round.c ---- */
+
+/* The sum of `count` elements in the output's dtype, rounded once to nearest even; n = 0 is for the caller. */
+void red_exact_store_sum(const red_exact *sum, uint64_t count, red_dtype out, void *to);
+
+/* The result of an exact problem without its initial value: adds that, and writes out_bytes. */
+red_status red_exact_finish(const red_lowered *lowered, const red_exact *sum, uint64_t count, void *out);
+
+#endif

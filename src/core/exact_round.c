@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the long integer of `exact-1` to a float: one rounding, to nearest, ties to even. */
+#include "exact.h"
+
+#include <string.h>
+
+#include "half.h"
+#include "status.h"
+#include "tables.h"
+
+/* A float format: significant bits, and the bit of the long integer that its smallest subnormal is. */
+typedef struct format {
+  unsigned precision;
+  unsigned least;
+} format;
+
+static format format_of(red_dtype dtype) {
+  switch (dtype) {
+  case RED_F16:
+    return (format){11, 2148 - 24};
+  case RED_BF16:
+    return (format){8, 2148 - 133};
+  case RED_F32:
+    return (format){24, 2148 - 149};
+  default:
+    return (format){53, 2148 - 1074};
+  }
+}
+
+/* Bits [bit, bit + 64) of the magnitude. */
+static uint64_t bits_from(const red_exact_magnitude *m, unsigned bit) {
+  unsigned i = bit / 32, shift = bit % 32;
+  uint64_t digit[3];
+  for (unsigned k = 0; k < 3; k++) digit[k] = i + k < RED_EXACT_DIGITS ? m->digit[i + k] : 0;
+  uint64_t low = digit[0] | digit[1] << 32;
+  return shift == 0 ? low : low >> shift | digit[2] << (64 - shift);
+}
+
+/* Is any bit below `bit` set? */
+static bool any_below(const red_exact_magnitude *m, unsigned bit) {
+  for (uint32_t i = m->first; i < m->last && i < bit / 32; i++)
+    if (m->digit[i] != 0) return true;
+  return bit / 32 < m->last && (m->digit[bit / 32] & (((uint32_t)1 << bit % 32) - 1)) != 0;
+}
+
+/* The bits of the float nearest to a nonzero magnitude; `more` says that a fraction of a unit is missing from it. */
+static uint64_t round_magnitude(const red_exact_magnitude *m, bool more, red_dtype dtype) {
+  format f = format_of(dtype);
+  uint64_t infinity = red_infinity_bits(dtype), sign = (uint64_t)m->negative << (8 * red_type_rows[dtype].bytes - 1);
+  unsigned top = 32 * m->last - 1 - (unsigned)__builtin_clz(m->digit[m->last - 1]);
+  unsigned quantum = top >= f.least + f.precision ? top - (f.precision - 1) : f.least; /* of the result's last bit */
+  uint64_t kept = top >= quantum ? bits_from(m, quantum) : 0;
+  bool half = (bits_from(m, quantum - 1) & 1) != 0;
+  if (half && ((kept & 1) != 0 || more || any_below(m, quantum - 1))) kept++;
+  /* The hidden bit adds one to the exponent, and so does a carry out of the fraction. */
+  uint64_t bits = ((uint64_t)(quantum - f.least) << (f.precision - 1)) + kept;
+  return sign | (bits < infinity ? bits : infinity);
+}
+
+/* The result where flags alone decide; false if the digits do. */
+static bool special(const red_exact *sum, red_dtype out, uint64_t *bits) {
+  uint64_t infinity = red_infinity_bits(out), sign = (uint64_t)1 << (8 * red_type_rows[out].bytes - 1);
+  uint32_t infinities = sum->flags & (RED_EXACT_PLUS_INF | RED_EXACT_MINUS_INF);
+  if ((sum->flags & RED_EXACT_NAN) != 0 || infinities == (RED_EXACT_PLUS_INF | RED_EXACT_MINUS_INF))
+    *bits = red_nan_bits(out);
+  else if (infinities != 0)
+    *bits = infinities == RED_EXACT_PLUS_INF ? infinity : infinity | sign;
+  else
+    return false;
+  return true;
+}
+
+/* Zero is -0 only as a sum of elements that all are. */
+static uint64_t zero_bits(const red_exact *sum, uint64_t count, red_dtype out) {
+  bool minus = count > 0 && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) == 0;
+  return (uint64_t)minus << (8 * red_type_rows[out].bytes - 1);
+}
+
+void red_exact_store_sum(const red_exact *sum, uint64_t count, red_dtype out, void *to) {
+  uint64_t bits;
+  if (!special(sum, out, &bits)) {
+    red_exact_magnitude m;
+    red_exact_measure(sum, &m);
+    bits = m.last > 0 ? round_magnitude(&m, false, out) : zero_bits(sum, count, out);
+  }
+  memcpy(to, &bits, red_type_rows[out].bytes);
+}
+
+red_status red_exact_finish(const red_lowered *lowered, const red_exact *sum, uint64_t count, void *out) {
+  if (!lowered->has_init) {
+    red_exact_store_sum(sum, count, lowered->out, out);
+    return RED_OK;
+  }
+  red_exact total = *sum;
+  red_exact_add_f64(&total, lowered->acc == RED_F64 ? lowered->init.f64 : (double)lowered->init.f32);
+  red_exact_store_sum(&total, count + 1, lowered->out, out);
+  return RED_OK;
+}
