@@ -13,9 +13,16 @@
 
 #include "fpenv.h"
 
-/* Bytes of a thread's part of a window, of the wider of input and output: half of a small second-level cache. */
+/*
+ * Bytes of a thread's part of a window, of the wider of input and output. A thread has three parts in its caches: the
+ * one that it scans, the next one, and the one after that, half of which is fetched while the first is scanned and half
+ * while the second is reduced: then memory is never idle (without, 5 to 20 % slower on a Zen 4). In place, where the
+ * hardware prefetches beyond a part it takes lines that a neighbour is writing: parts must be long (128 KiB took 1.3
+ * times as long as 512 KiB with the two threads on different complexes).
+ */
 enum {
-  PART_BYTES = 256 << 10
+  PART_BYTES = 128 << 10,
+  PART_BYTES_IN_PLACE = 512 << 10
 };
 
 /*
@@ -40,12 +47,18 @@ static uint64_t part_length(const team_scan *team, uint64_t index) {
   return n - first < team->part ? n - first : team->part;
 }
 
+/* The element `offset` of a part whose memory is to be fetched; 0 if it is not there. */
+static uint64_t ahead(const team_scan *team, uint64_t part, uint64_t offset) {
+  return part_length(team, part) == team->part ? part * team->part + offset : 0;
+}
+
 /* The last part, if incomplete, is followed by nothing that would need its node. */
 static void tell(const team_scan *team, unsigned index, unsigned count, uint64_t window) {
   uint64_t part = window * count + index;
   slot *mine = &team->slots[index];
   if (part_length(team, part) == team->part)
-    mine->node[window % 2] = red_scan_node(team->job, part * team->part, team->part);
+    mine->node[window % 2] =
+        red_scan_node(team->job, part * team->part, team->part, ahead(team, part + count, team->part / 2));
   atomic_store_explicit(&mine->told, window + 1, memory_order_release);
 }
 
@@ -73,7 +86,8 @@ static void work(void *argument, unsigned index, unsigned count) {
     for (unsigned i = 0; i < index && part_length(team, first + i) == team->part; i++)
       red_prefix_append(&prefix, job, *heard(team, i, window));
     if (part_length(team, mine) > 0)
-      red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix), count * team->part);
+      red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix),
+                     ahead(team, mine + 2 * count, 0));
     for (unsigned i = index; i < count && part_length(team, first + i) == team->part; i++) {
       red_prefix_append(&prefix, job, *heard(team, i, window));
       if (i == index) red_scan_store_end(job, &prefix, (mine + 1) * team->part);
@@ -90,7 +104,7 @@ static red_state scan_alone(const red_scan_job *job) {
 static red_state scan_team(const red_scan_job *job, unsigned threads) {
   const red_lowered *lowered = job->lowered;
   unsigned widest = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
-  team_scan team = {.job = job, .part = PART_BYTES / widest};
+  team_scan team = {.job = job, .part = (job->in == job->out ? PART_BYTES_IN_PLACE : PART_BYTES) / widest};
   team.slots = aligned_alloc(_Alignof(slot), threads * sizeof(slot));
   if (team.slots == NULL) return scan_alone(job);
   for (unsigned i = 0; i < threads; i++) atomic_init(&team.slots[i].told, 0);

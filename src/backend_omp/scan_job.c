@@ -206,6 +206,17 @@ void red_scan_store_end(const red_scan_job *job, const red_prefix *prefix, uint6
   red_state_store(lowered, red_prefix_now(prefix), end, job->out + (end - 1) * lowered->out_bytes);
 }
 
+static const uint8_t *address_ahead(const red_scan_job *job, uint64_t ahead) {
+  return ahead != 0 ? job->in + ahead * job->lowered->in_bytes : NULL;
+}
+
+/* From `ahead` on half of `bytes`; what comes after that. */
+static const uint8_t *prefetch_half(const uint8_t *ahead, size_t bytes) {
+  if (ahead == NULL) return NULL;
+  for (size_t line = 0; line < bytes / 2; line += 64) __builtin_prefetch(ahead + line, 0, 2);
+  return ahead + bytes / 2;
+}
+
 static bool is_direct(const red_scan_job *job) {
   return !job->is_flag && job->load == NULL && job->store[0] == NULL;
 }
@@ -215,9 +226,8 @@ red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, re
   const uint8_t *in = job->in + first * lowered->in_bytes;
   uint8_t *out = job->out + first * lowered->out_bytes;
   red_scan_fn *scan = job->kernels->scan[job->op];
-  if (first + n + ahead > lowered->n) ahead = 0;
-  ahead *= lowered->in_bytes;
-  if (is_direct(job)) return scan(lowered, in, out, n, before, job->flags, ahead);
+  const uint8_t *ahead_in = address_ahead(job, ahead);
+  if (is_direct(job)) return scan(lowered, in, out, n, before, job->flags, ahead_in);
   const unsigned flags = job->flags & ~RED_SCAN_STREAM;
   _Alignas(64) uint8_t tile[RED_TILE * 8], spare[RED_TILE * 8];
   red_prefix prefix;
@@ -225,12 +235,11 @@ red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, re
   for (uint64_t i = 0; i < n; i += RED_TILE) {
     size_t here = n - i < RED_TILE ? n - i : RED_TILE;
     const uint8_t *from = in + i * lowered->in_bytes;
-    for (size_t line = 0; ahead != 0 && line < here * lowered->in_bytes; line += 64)
-      __builtin_prefetch(from + ahead + line, 0, 2);
+    ahead_in = prefetch_half(ahead_in, here * lowered->in_bytes);
     const void *lanes = load_tile(job, from, here, tile, spare);
     uint8_t *to = out + i * lowered->out_bytes;
     void *scanned = job->store[0] != NULL ? tile : to;
-    red_state node = scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags, 0);
+    red_state node = scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags, NULL);
     store_tile(job, tile, spare, here, to);
     red_prefix_append(&prefix, job, node);
     if (here == RED_TILE) red_scan_store_end(job, &prefix, first + i + here);
@@ -238,27 +247,42 @@ red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, re
   return top_node(&prefix);
 }
 
-/* Order-free: a reduction of the input. */
-static red_state reduce_node(const red_scan_job *job, const uint8_t *in, uint64_t n) {
+static red_state reduce_tile(const red_scan_job *job, const uint8_t *in, uint64_t n) {
   const red_lowered *lowered = job->lowered;
   red_state state = job->kernels->reduce[lowered->family][lowered->in][lowered->acc_bytes == 8](lowered, in, n);
   if (!job->is_flag || !scans_flags(job)) return state;
   return (red_state){.u64 = lowered->finish == RED_FINISH_ALL ? state.u64 == n : state.u64 > 0};
 }
 
-red_state red_scan_node(const red_scan_job *job, uint64_t first, uint64_t n) {
+/* Order-free: reductions of the input, in tiles of half a first-level cache. */
+static red_state reduce_node(const red_scan_job *job, const uint8_t *in, uint64_t n, const uint8_t *ahead) {
+  enum {
+    TILE_BYTES = 16 << 10
+  };
+  const uint64_t bytes = n * job->lowered->in_bytes, tile = bytes < TILE_BYTES ? bytes : TILE_BYTES;
+  red_state state = {.u64 = 0};
+  for (uint64_t i = 0; i < bytes; i += tile) {
+    ahead = prefetch_half(ahead, tile);
+    red_state next = reduce_tile(job, in + i, tile / job->lowered->in_bytes);
+    state = i > 0 ? red_scan_merge(job, state, next) : next;
+  }
+  return state;
+}
+
+red_state red_scan_node(const red_scan_job *job, uint64_t first, uint64_t n, uint64_t ahead) {
   const red_lowered *lowered = job->lowered;
-  const uint8_t *in = job->in + first * lowered->in_bytes;
-  if (!lowered->canonical) return reduce_node(job, in, n);
+  const uint8_t *in = job->in + first * lowered->in_bytes, *ahead_in = address_ahead(job, ahead);
+  if (!lowered->canonical) return reduce_node(job, in, n, ahead_in);
   red_total_fn *total = job->kernels->total[job->op];
-  if (job->load == NULL) return total(lowered, in, n);
+  if (job->load == NULL) return total(lowered, in, n, ahead_in);
   _Alignas(64) uint8_t tile[RED_TILE * 8];
   red_prefix prefix;
   red_prefix_begin(&prefix, red_state_identity(lowered));
   for (uint64_t i = 0; i < n; i += RED_TILE) {
     size_t here = n - i < RED_TILE ? n - i : RED_TILE;
+    ahead_in = prefetch_half(ahead_in, here * lowered->in_bytes);
     job->load(in + i * lowered->in_bytes, tile, here);
-    red_prefix_append(&prefix, job, total(lowered, tile, here));
+    red_prefix_append(&prefix, job, total(lowered, tile, here, NULL));
   }
   return top_node(&prefix);
 }

@@ -30,12 +30,12 @@ red_state red_scan_before(const red_scan_job *job);
 
 /*
  * Scan [first, first + n), `first` a multiple of a power of two >= n or 0; returns the node if n is a power of two.
- * `ahead` elements beyond are prefetched on the way, where there are some.
+ * On the way half as many elements are prefetched from element `ahead` on, if that is not 0.
  */
 red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, red_state before, uint64_t ahead);
 
-/* The node of [first, first + n), n a power of two and `first` a multiple of it. */
-red_state red_scan_node(const red_scan_job *job, uint64_t first, uint64_t n);
+/* The node of [first, first + n), n a power of two and `first` a multiple of it; `ahead` as above. */
+red_state red_scan_node(const red_scan_job *job, uint64_t first, uint64_t n, uint64_t ahead);
 
 /* a op b in the kernel's states. */
 red_state red_scan_merge(const red_scan_job *job, red_state a, red_state b);

@@ -69,15 +69,16 @@ typedef enum red_lane_op {
  * Scan n elements that begin at a multiple of a power of two >= n (or at 0): out[i] = P(i + 1), or P(i) if exclusive,
  * with `before` = P(0) as the leftmost operand. Elements are read and written in the lane's type (MIN: in the input's
  * dtype). out may be in. Returns node(b, 0) if n = 2^b, anything otherwise. Streaming stores bypass the caches; they
- * need an `out` aligned to 16 bytes. What lies `ahead` bytes beyond is prefetched on the way, if that is not 0.
+ * need an `out` aligned to 16 bytes. On the way half as many bytes as are read are prefetched from `ahead` on, if that
+ * is not NULL.
  */
 #define RED_SCAN_EXCLUSIVE 1u
 #define RED_SCAN_STREAM    2u
 typedef red_state red_scan_fn(const red_lowered *lowered, const void *in, void *out, size_t n, red_state before,
-                              unsigned flags, size_t ahead);
+                              unsigned flags, const void *ahead);
 
-/* node(b, 0) of the scan tree over n = 2^b elements in the lane's type. */
-typedef red_state red_total_fn(const red_lowered *lowered, const void *in, size_t n);
+/* node(b, 0) of the scan tree over n = 2^b elements in the lane's type; `ahead` as above. */
+typedef red_state red_total_fn(const red_lowered *lowered, const void *in, size_t n, const void *ahead);
 
 /* Convert n elements; the arrays do not overlap. */
 typedef void red_convert_fn(const void *in, void *out, size_t n);

@@ -312,9 +312,11 @@ INLINE store_mode mode_of(const void *out, unsigned flags) {
   return (uintptr_t)out % VB == 0 ? STORE_STREAM : STORE_STREAM_16;
 }
 
-INLINE void prefetch(const uint8_t *in, size_t ahead, unsigned bytes) {
-  if (ahead == 0) return;
-  for (unsigned i = 0; i < bytes; i += 64) __builtin_prefetch(in + ahead + i, 0, 2);
+/* Prefetch half as many bytes as are being worked on. */
+INLINE const uint8_t *prefetch(const uint8_t *ahead, size_t bytes) {
+  if (ahead == NULL) return NULL;
+  for (size_t i = 0; i < bytes / 2; i += 64) __builtin_prefetch(ahead + i, 0, 2);
+  return ahead + bytes / 2;
 }
 
 enum {
@@ -323,15 +325,13 @@ enum {
 };
 
 INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
-                       v_u8 before, bool exclusive, store_mode mode, size_t ahead) {
+                       v_u8 before, bool exclusive, store_mode mode) {
   const unsigned bytes = block_bytes(op);
   block b, c;
-  prefetch(in, ahead, 2 * bytes);
   v_u8 node0 = up(op, keys, in, &b), p1 = v_op(op, before, node0);
   v_u8 node1 = up(op, keys, in + bytes, &c), node01 = v_op(op, node0, node1), p2 = v_op(op, before, node01);
   down(op, keys, &b, before, p1, exclusive, mode, out);
   down(op, keys, &c, p1, p2, exclusive, mode, out + bytes);
-  prefetch(in + 2 * bytes, ahead, 2 * bytes);
   v_u8 node2 = up(op, keys, in + 2 * bytes, &b), p3 = v_op(op, p2, node2);
   v_u8 node3 = up(op, keys, in + 3 * bytes, &c), node = v_op(op, node01, v_op(op, node2, node3));
   v_u8 after = advance(op, s, STRIP_LEVEL, node);
@@ -351,15 +351,17 @@ INLINE v_u8 scan_block(red_lane_op op, const key_constants *keys, stacks *s, con
 }
 
 INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t *in, uint8_t *out, size_t n,
-                      red_state before_all, bool exclusive, store_mode mode, size_t ahead) {
+                      red_state before_all, bool exclusive, store_mode mode, const uint8_t *ahead) {
   const size_t bytes = block_bytes(op), size = bytes / op_bytes(op);
   const key_constants keys = key_constants_of(lowered, 0, has_keys(op) ? op : RED_MIN_I64);
   v_u8 p = v_splat(before_all, op_bytes(op));
   stacks s;
   stacks_init(&s, n / size + 1, p);
   size_t blocks = n / size, rest = n % size;
-  for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes)
-    p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode, ahead);
+  for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes) {
+    ahead = prefetch(ahead, STRIP * bytes);
+    p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode);
+  }
   if (mode != STORE_CACHED) v_stream_end();
   for (; blocks > 0; blocks--, in += bytes, out += bytes) p = scan_block(op, &keys, &s, in, out, p, exclusive);
   if (rest > 0) {
@@ -371,7 +373,7 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
   return v_state(op, s.node[63 - __builtin_clzll(s.k)]);
 }
 
-INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t *in, size_t n) {
+INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t *in, size_t n, const uint8_t *ahead) {
   const size_t bytes = block_bytes(op), size = bytes / op_bytes(op);
   const key_constants unused = {.merge_zeros = false};
   block b;
@@ -384,6 +386,7 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
   }
   size_t blocks = n / size;
   for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes) {
+    ahead = prefetch(ahead, STRIP * bytes);
     v_u8 left = v_op(op, up(op, &unused, in, &b), up(op, &unused, in + bytes, &b));
     v_u8 right = v_op(op, up(op, &unused, in + 2 * bytes, &b), up(op, &unused, in + 3 * bytes, &b));
     advance(op, &s, STRIP_LEVEL, v_op(op, left, right));
@@ -394,7 +397,7 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
 
 #define KERNEL(name, op)                                                                                               \
   red_state ISA(scan_##name)(const red_lowered *lowered, const void *in, void *out, size_t n, red_state before,        \
-                             unsigned flags, size_t ahead) {                                                           \
+                             unsigned flags, const void *ahead) {                                                      \
     store_mode mode = mode_of(out, flags);                                                                             \
     if ((flags & RED_SCAN_EXCLUSIVE) != 0) return scan(op, lowered, in, out, n, before, true, mode, ahead);            \
     return scan(op, lowered, in, out, n, before, false, mode, ahead);                                                  \
@@ -403,7 +406,7 @@ RED_SCANS(KERNEL)
 #undef KERNEL
 
 #define KERNEL(name, op)                                                                                               \
-  red_state ISA(total_##name)(const red_lowered *lowered, const void *in, size_t n) {                                  \
-    return total(op, lowered, in, n);                                                                                  \
+  red_state ISA(total_##name)(const red_lowered *lowered, const void *in, size_t n, const void *ahead) {               \
+    return total(op, lowered, in, n, ahead);                                                                           \
   }
 RED_TOTALS(KERNEL)
