@@ -8,7 +8,8 @@
 #include "signals.h"
 #include "suggest.h"
 
-static const struct verb *const verbs[] = {&verb_info, &verb_reduce, &verb_scan, &verb_stats, &verb_verify};
+static const struct verb *const verbs[] = {&verb_info,  &verb_reduce, &verb_scan,
+                                           &verb_stats, &verb_verify, &verb_bench};
 enum {
   VERBS = sizeof verbs / sizeof *verbs
 };

@@ -36,12 +36,20 @@ static const struct {
     {"threads", 0, "N", "start at most N threads on a CPU"},
     {"hex", 0, NULL, "print exact bits, 0x and two digits a byte"},
     {"json", 0, NULL, "print one JSON object"},
+    {"csv", 0, NULL, "print comma-separated values"},
+    {"cache", 0, "STATE",
+     "warm: as the call before left it; cold: other data was read\nin between; both (the default)"},
+    {"samples", 0, "N", "take at most N samples of each row (default 15)"},
+    {"seconds", 0, "S", "spend about S seconds in all (default 60), if three samples\nof each row allow it"},
+    {"compare", 0, "OLD", "also print how fast each row is relative to OLD, a file that\n--json wrote"},
+    {"fail-below", 0, "R", "with --compare: exit with 1 if a row is below R, as in 0.9"},
+    {"plot", 0, "OUT", "draw bandwidth over n as an SVG picture"},
     {"help", 'h', NULL, "this text"},
 };
 
 const char options_exit_status[] = "Exit status:\n"
                                    "  0  success\n"
-                                   "  1  verify found a result that differs\n"
+                                   "  1  verify found a result that differs, bench a row below --fail-below\n"
                                    "  2  the command line is wrong\n"
                                    "  3  a file is missing, malformed or cannot be read or written\n"
                                    "  4  the library refused: impossible combination, empty input, no such device,\n"
@@ -79,6 +87,35 @@ static int parse_threads(const char *text, unsigned *threads) {
   return EXIT_OK;
 }
 
+static int parse_samples(const char *text, unsigned *samples) {
+  char *end;
+  errno = 0;
+  const long value = strtol(text, &end, 10);
+  if (errno || end == text || *end || value < 1 || value > OPTIONS_MOST_SAMPLES)
+    return usage_error("--samples is '%s', it takes a number from 1 to %d", text, OPTIONS_MOST_SAMPLES);
+  *samples = (unsigned)value;
+  return EXIT_OK;
+}
+
+static int parse_positive(const char *option, const char *text, double *number) {
+  char *end;
+  const double value = strtod(text, &end);
+  if (end == text || *end || !(value > 0 && value <= 1e9))
+    return usage_error("%s is '%s', it takes a number above 0", option, text);
+  *number = value;
+  return EXIT_OK;
+}
+
+static int parse_cache(const char *text, cache_state *cache) {
+  static const char *const names[] = {"both", "warm", "cold"};
+  for (int i = 0; i < 3; i++)
+    if (strcmp(text, names[i]) == 0) {
+      *cache = (cache_state)i;
+      return EXIT_OK;
+    }
+  return usage_error("--cache is '%s', it takes warm, cold or both", text);
+}
+
 static int set_option(options *chosen, option_id id, const char *argument) {
   switch (id) {
   case OPTION_OP:
@@ -91,6 +128,23 @@ static int set_option(options *chosen, option_id id, const char *argument) {
     return parse_dtype(argument, &chosen->out_dtype);
   case OPTION_THREADS:
     return parse_threads(argument, &chosen->threads);
+  case OPTION_SAMPLES:
+    return parse_samples(argument, &chosen->samples);
+  case OPTION_SECONDS:
+    return parse_positive("--seconds", argument, &chosen->seconds);
+  case OPTION_FAIL_BELOW:
+    return parse_positive("--fail-below", argument, &chosen->fail_below);
+  case OPTION_CACHE:
+    return parse_cache(argument, &chosen->cache);
+  case OPTION_COMPARE:
+    chosen->compare = argument;
+    break;
+  case OPTION_PLOT:
+    chosen->plot = argument;
+    break;
+  case OPTION_CSV:
+    chosen->csv = true;
+    break;
   case OPTION_INIT:
     chosen->init = argument;
     break;
@@ -183,6 +237,7 @@ static int check_complete(const struct verb *verb, unsigned seen, int operands, 
     if ((verb->requires & ~seen) & (1u << id))
       return usage_error("%s needs --%s %s; see 'redtool %s --help'", verb->name, rows[id].name, rows[id].argument,
                          verb->name);
+  if (verb->takes_list) return EXIT_OK;
   const int wanted = verb->takes_file ? 1 : 0;
   if (operands > wanted) return usage_error("%s: unexpected argument '%s'", verb->name, operand[wanted]);
   if (operands < wanted)
@@ -213,6 +268,8 @@ int options_parse(const struct verb *verb, int argc, char **argv, options *chose
   }
   if (*help) return EXIT_OK;
   chosen->operand = argv[optind];
+  chosen->operands = argv + optind;
+  chosen->operand_count = (size_t)(argc - optind);
   return check_complete(verb, seen, argc - optind, argv + optind);
 }
 

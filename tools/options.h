@@ -20,19 +20,41 @@ typedef enum option_id {
   OPTION_THREADS,
   OPTION_HEX,
   OPTION_JSON,
+  OPTION_CSV,
+  OPTION_CACHE,
+  OPTION_SAMPLES,
+  OPTION_SECONDS,
+  OPTION_COMPARE,
+  OPTION_FAIL_BELOW,
+  OPTION_PLOT,
   OPTION_HELP,
   OPTION_COUNT
 } option_id;
 
+enum {
+  OPTIONS_MOST_SAMPLES = 1000
+};
+
 #define OPTION_BIT(NAME) (1u << OPTION_##NAME)
+
+typedef enum cache_state {
+  CACHE_BOTH,
+  CACHE_WARM,
+  CACHE_COLD
+} cache_state;
 
 /* What the command line asks for. Strings are the command line's own. */
 typedef struct options {
   red_op op;
   red_dtype dtype, acc, out_dtype;
   const char *init, *output, *backend, *operand;
-  unsigned threads;
-  bool exclusive, force, hex, json;
+  char **operands; /* of a verb that takes any number of them */
+  size_t operand_count;
+  unsigned threads, samples;
+  bool exclusive, force, hex, json, csv;
+  cache_state cache;
+  double seconds, fail_below; /* 0: not given */
+  const char *compare, *plot;
 } options;
 
 struct verb {
@@ -43,11 +65,12 @@ struct verb {
   const char *examples;
   unsigned accepts;  /* OPTION_BITs */
   unsigned requires; /* options that must be given */
-  bool takes_file;   /* exactly one operand; else none */
+  bool takes_file;   /* exactly one operand; else none, or */
+  bool takes_list;   /* any number */
   int (*run)(const options *chosen);
 };
 
-extern const struct verb verb_info, verb_reduce, verb_scan, verb_stats, verb_verify;
+extern const struct verb verb_bench, verb_info, verb_reduce, verb_scan, verb_stats, verb_verify;
 
 /* Parse the arguments after the verb's name; argv[0] is that name. *help is set if the verb's help is asked for. */
 int options_parse(const struct verb *verb, int argc, char **argv, options *chosen, bool *help);

@@ -7,7 +7,7 @@
 
 enum {
   EXIT_OK = 0,
-  EXIT_MISMATCH = 1, /* verify: a result differs */
+  EXIT_MISMATCH = 1, /* verify: a result differs; bench: a row is too slow */
   EXIT_USAGE = 2,    /* the command line */
   EXIT_IO = 3,       /* a file: missing, malformed, full, broken pipe */
   EXIT_LIBRARY = 4   /* the library: impossible combination, empty input, no device, out of memory */

@@ -6,7 +6,7 @@ import subprocess
 
 from harness import LIBRARY, OK, SOURCE, USAGE, ToolTest, main, npy
 
-VERBS = ("info", "reduce", "scan", "stats", "verify")
+VERBS = ("info", "reduce", "scan", "stats", "verify", "bench")
 
 
 class Help(ToolTest):
