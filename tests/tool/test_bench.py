@@ -51,7 +51,8 @@ class Rows(BenchTest):
         for problem, moved, roof in (("scan:sum:f32:1000", 8000, "copy"), ("scan:sum:i8:1000", 9000, "copy"),
                                      ("exscan:max:u16:1000:init=3", 4000, "copy"), ("reduce:argmin:f16:1000", 2000, "read"),
                                      ("reduce:prod:bf16:1000", 2000, "read"), ("stats:f64:1000", 8000, "read"),
-                                     ("reduce:sum:f32/f64/f64:1", 4, "read"), ("scan:count_nonzero:i8:3", 27, "copy")):
+                                     ("reduce:sum:f32/f64/f64:1", 4, "read"), ("scan:count_nonzero:i8:3", 27, "copy"),
+                                     ("reduce:sum:f32:1000:exact", 4000, "read")):
             with self.subTest(problem=problem):
                 for row in self.bench(problem, "--cache", "warm")["rows"]:
                     self.check_row(row, moved)

@@ -38,10 +38,12 @@ static bool count_bytes(uint64_t n, size_t width, uint64_t *bytes) {
 
 static int measure_bytes(struct bench_case *c) {
   const red_problem *p = &c->problem;
-  const size_t out_width = is_scan(p) ? red_dtype_bytes(p->out) : 0;
-  if (count_bytes(p->n, red_dtype_bytes(p->in), &c->bytes_in) && count_bytes(p->n, out_width, &c->bytes_out) &&
-      c->bytes_in + c->bytes_out <= INT64_MAX)
+  const size_t inputs = p->op == RED_DOT ? 2 : 1, out_width = is_scan(p) ? red_dtype_bytes(p->out) : 0;
+  if (count_bytes(p->n, inputs * red_dtype_bytes(p->in), &c->bytes_in) && count_bytes(p->n, out_width, &c->bytes_out) &&
+      c->bytes_in + c->bytes_out <= INT64_MAX) {
+    if (inputs == 2) c->second = c->bytes_in / 2;
     return EXIT_OK;
+  }
   return usage_error("%s: no memory holds that many elements", c->text);
 }
 

@@ -16,6 +16,7 @@ struct bench_case {
   char text[CASE_TEXT_BYTES];   /* the problem string */
   char series[CASE_TEXT_BYTES]; /* the same without n: cases of one sweep agree in it */
   uint64_t bytes_in, bytes_out; /* of the arrays; a single result counts as nothing */
+  uint64_t second;              /* bytes into the input where a second one begins (dot), or 0 */
 };
 
 struct cases {

@@ -34,8 +34,13 @@ struct entry {
 
 static int run_plan(void *argument, unsigned calls) {
   struct entry *e = argument;
+  red_args args = {.size = sizeof args, .in = e->in, .out = e->out};
+  if (e->c->second) {
+    args.in2 = e->in;
+    args.in2_offset = e->c->second;
+  }
   red_status status = RED_OK;
-  for (unsigned i = 0; i < calls && !status; i++) status = red_plan_execute(e->plan, e->device->queue, e->in, e->out);
+  for (unsigned i = 0; i < calls && !status; i++) status = red_plan_execute_args(e->plan, e->device->queue, &args);
   if (!status && e->device->queue) status = red_queue_finish(e->device->queue);
   return status ? library_error(status) : EXIT_OK;
 }
@@ -106,7 +111,7 @@ static red_status prepare(struct entry *e) {
   if (e->route == ROUTE_PLAN && !e->device->on_host) return use_device(e);
   use_host(e);
   if (e->route == ROUTE_PLAN) return red_plan_create(e->device->context, &e->c->problem, &e->plan);
-  return red_run(e->device->context, &e->c->problem, e->in, e->out); /* whether it can be done at all */
+  return call(e); /* whether it can be done at all */
 }
 
 static void release(struct entry *e) {
