@@ -45,10 +45,15 @@ static int run_plan(void *argument, unsigned calls) {
   return status ? library_error(status) : EXIT_OK;
 }
 
+static red_status call(const struct entry *e) {
+  const char *second = e->c->second ? (const char *)e->in + e->c->second : NULL;
+  return red_run2(e->device->context, &e->c->problem, e->in, second, e->out);
+}
+
 static int run_call(void *argument, unsigned calls) {
-  struct entry *e = argument;
+  const struct entry *e = argument;
   red_status status = RED_OK;
-  for (unsigned i = 0; i < calls && !status; i++) status = red_run(e->device->context, &e->c->problem, e->in, e->out);
+  for (unsigned i = 0; i < calls && !status; i++) status = call(e);
   return status ? library_error(status) : EXIT_OK;
 }
 
