@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Install into a scratch root, then build and run a consumer the way $1 says: cc, cmake, meson or subproject.
+# Install into a scratch root, then build and run a consumer the way $1 says: cc, cmake (find_package), cmake-pkgconfig,
+# meson or subproject.
 # From meson.build: MESON, CC, SOURCE (the top folder), BUILD (its build folder), PREFIX, LIBDIR.
 set -eu
 
@@ -45,10 +46,32 @@ cmake)
   command -v cmake >/dev/null || skip 'cmake was not found'
   command -v c++ >/dev/null || skip 'a C++ compiler was not found'
   install_library
-  CC=$CC cmake -G Ninja -S "$here/cmake" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release
+  # Somewhere else than where it was configured to be: the files find each other by relative paths.
+  mv "$scratch/root$PREFIX" "$scratch/moved"
+  libdir=$scratch/moved/$LIBDIR
+  CC=$CC cmake -G Ninja -S "$here/cmake" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$scratch/moved"
   cmake --build "$scratch/build"
   run_shared "$scratch/build/consumer"
   run_shared "$scratch/build/consumer_cpp"
+  run_static "$scratch/build/consumer_static"
+  for version in 0.1 0.1.0; do
+    cmake -G Ninja -S "$here/cmake" -B "$scratch/$version" -DCMAKE_PREFIX_PATH="$scratch/moved" -DWANTED=$version >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+  done
+  for version in 0.2 0.1.99 1; do
+    if cmake -G Ninja -S "$here/cmake" -B "$scratch/$version" -DCMAKE_PREFIX_PATH="$scratch/moved" -DWANTED=$version \
+      >"$scratch/log" 2>&1; then
+      echo "find_package(libred $version) accepts another version"
+      exit 1
+    fi
+    grep -q 'considered but not accepted' "$scratch/log" || { cat "$scratch/log"; exit 1; }
+  done
+  ;;
+cmake-pkgconfig)
+  command -v cmake >/dev/null || skip 'cmake was not found'
+  install_library
+  CC=$CC cmake -G Ninja -S "$here/cmake-pkgconfig" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release
+  cmake --build "$scratch/build"
+  run_shared "$scratch/build/consumer"
   ;;
 meson)
   install_library
