@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an OpenCL application has already: a device, a context and a queue. No OpenCL: the reason, and exit status 77. */
+/* What an OpenCL application has already: a device, a context and a queue. No OpenCL: the reason, and exit status 77.
+ */
 #ifndef EXAMPLES_OPENCL_H
 #define EXAMPLES_OPENCL_H
 

@@ -4,8 +4,8 @@
 
 usage: draw.py [--check] RESULTS.md PICTURE.svg
 
---check draws nothing: it compares the figures that the picture was drawn from, which it holds as a comment, with those of
-the tables.
+--check draws nothing: it compares the figures that the picture was drawn from, which it holds as a comment, with those
+of the tables.
 """
 import re
 import subprocess

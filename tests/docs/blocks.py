@@ -4,9 +4,9 @@
 
 usage: blocks.py [--needs WHAT] PAGE.md...
 
-Without --needs: the blocks that need a C compiler, a shell and Python only. With it, those that need WHAT besides; if it
-is missing the reason is printed and the exit status is 77. From the environment: SOURCE and BUILD (the top folder and
-its build folder), MESON, CC, CXX. Directives above blocks: markdown.py.
+Without --needs: the blocks that need a C compiler, a shell and Python only. With it, those that need WHAT besides; if
+it is missing the reason is printed and the exit status is 77. From the environment: SOURCE and BUILD (the top folder
+and its build folder), MESON, CC, CXX. Directives above blocks: markdown.py.
 """
 import os
 import pathlib
@@ -38,8 +38,9 @@ def command(name):
 
 def install(root):
     """Install into `root`; the environment of somebody who uses what lies there."""
-    subprocess.run([*shlex.split(os.environ['MESON']), 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', root],
-                   check=True, stdout=subprocess.DEVNULL)
+    meson = shlex.split(os.environ['MESON'])
+    subprocess.run([*meson, 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', root], check=True,
+                   stdout=subprocess.DEVNULL)
     libraries = next(root.rglob('libred.so')).parent
     prefix = next(root.rglob('include')).parent
     environment = dict(os.environ)
@@ -57,7 +58,8 @@ def write_data(folder):
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000,), }"
     header += ' ' * (-(len(header) + 11) % 64) + '\n'
     values = struct.pack('<1000f', *(i / 2 for i in range(1000)))
-    (folder / 'measurements.npy').write_bytes(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode() + values)
+    start = b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode()
+    (folder / 'measurements.npy').write_bytes(start + values)
 
 
 class Page:
@@ -111,29 +113,29 @@ class Page:
         return self.call('sh', '-eu', '-c', text)
 
     def run_in_clone(self, block):
-        if not os.environ.get('RED_DOCS_CLONE'):
-            raise Skip('blocks that build a clone run where RED_DOCS_CLONE is set, as in CI')
         clone = self.folder / 'clone'
         if not clone.exists():
             self.call('git', 'clone', '-q', str(SOURCE), str(clone))
-        environment = {name: value for name, value in os.environ.items() if name != 'RED_DOCS_CLONE'}
-        environment['DESTDIR'] = str(self.folder / 'clone-root')
-        subprocess.run(['sh', '-eu', '-c', block.text], cwd=clone, env=environment, check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL)
+        shutil.rmtree(clone / 'build', ignore_errors=True)
+        done = subprocess.run(['sh', '-eu', '-c', block.text], cwd=clone, env=os.environ | {'DESTDIR': f'{clone}-root'},
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise RuntimeError(f'it ended with {done.returncode}:\n{done.stdout}')
 
     def run_c(self, block, text):
         warnings = ['-std=c11', '-D_POSIX_C_SOURCE=200809L', '-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror']
         return self.call(self.compile('.c', text, *shlex.split(os.environ['CC']), *warnings))
 
     def opencl_flags(self):
-        has_it = subprocess.run([*shlex.split(os.environ['CC']), '-E', '-x', 'c', '-'], input='#include <CL/cl.h>\n', text=True,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        has_it = subprocess.run([*shlex.split(os.environ['CC']), '-E', '-x', 'c', '-'], input='#include <CL/cl.h>\n',
+                                text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if has_it.returncode:
             raise Skip('the OpenCL headers were not found')
         return ['-DCL_TARGET_OPENCL_VERSION=120', '-l:libOpenCL.so.1']
 
     def run_cpp(self, block, text):
-        return self.call(self.compile('.cpp', text, *shlex.split(os.environ.get('CXX', 'c++')), '-std=c++17', '-Wall', '-Werror'))
+        compiler = shlex.split(os.environ.get('CXX', 'c++'))
+        return self.call(self.compile('.cpp', text, *compiler, '-std=c++17', '-Wall', '-Werror'))
 
     def run_fortran(self, block, text):
         return self.call(self.compile('.f90', text, command('gfortran'), '-std=f2018', '-Wall', '-Werror'))
@@ -190,7 +192,8 @@ def main(arguments):
     for reason in skipped:
         print(reason)
     if skipped:
-        print(f'skipped: {len(skipped)} blocks that need {needs or "more than is here"}: {skipped[-1].split(": ", 1)[1]}')
+        reason = skipped[-1].split(': ', 1)[1]
+        print(f'skipped: {len(skipped)} blocks that need {needs or "more than is here"}: {reason}')
     return 1 if failed else 77 if skipped else 0
 
 

@@ -6,7 +6,7 @@ A comment on the line above a fence may hold one directive:
     <!-- file: NAME -->        the block is also written to NAME, where later blocks of the page find it
     <!-- frame: NAME -->       a fragment: it takes the place of @BLOCK@ in tests/docs/frames/NAME
     <!-- needs: PROGRAM -->    left out where PROGRAM is missing
-    <!-- clone -->             runs in a clone of the repository, in CI only
+    <!-- clone -->             runs in a clone of the repository (by the stage `manual` of .ci/run only)
     <!-- syntax: REASON -->    is parsed, not run
     <!-- prints -->            (a text block) what the block before it prints; "..." stands for anything
 """
@@ -17,7 +17,8 @@ FILES_ONLY = {'cmake', 'meson'}
 DIRECTIVE = re.compile(r'<!--\s*(file|frame|needs|clone|syntax|prints)\s*(?::\s*(.*?))?\s*-->$')
 
 # Indented blocks are for formulas and drawings.
-INDENTED_CODE = re.compile(r' {4}(\./|#include|[a-z-]+ -|(cc|c\+\+|nvcc|meson|ninja|cmake|redtool|git|sudo|apt-get|python3?|export) )')
+COMMANDS = r'(cc|c\+\+|nvcc|meson|ninja|cmake|redtool|git|sudo|apt-get|python3?|export) '
+INDENTED_CODE = re.compile(r' {4}(\./|#include|[a-z-]+ -|' + COMMANDS + ')')
 
 
 class Block:
