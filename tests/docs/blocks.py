@@ -104,7 +104,7 @@ class Page:
             return None
         text = block.text
         if block.directive == 'frame' and block.language != 'opencl':
-            text = (FRAMES / block.value).read_text(encoding='utf-8').replace('@BLOCK@', text)
+            text = (FRAMES / block.value).read_text(encoding='utf-8').replace('/* BLOCK */', text)
         return getattr(self, 'run_' + block.language)(block, text)
 
     def run_sh(self, block, text):

@@ -4,7 +4,7 @@
 A comment on the line above a fence may hold one directive:
 
     <!-- file: NAME -->        the block is also written to NAME, where later blocks of the page find it
-    <!-- frame: NAME -->       a fragment: it takes the place of @BLOCK@ in tests/docs/frames/NAME
+    <!-- frame: NAME -->       a fragment: it takes the place of /* BLOCK */ in tests/docs/frames/NAME
     <!-- needs: PROGRAM -->    left out where PROGRAM is missing
     <!-- clone -->             runs in a clone of the repository (by the stage `manual` of .ci/run only)
     <!-- syntax: REASON -->    is parsed, not run

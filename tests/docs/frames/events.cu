@@ -15,7 +15,7 @@ static red_plan *plan;
 static red_queue *queue;
 
 static int example(void) {
-@BLOCK@
+  /* BLOCK */
   return 0;
 }
 

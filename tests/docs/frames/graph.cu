@@ -16,7 +16,7 @@ static red_queue *queue;
 static int example(void) {
   cudaGraph_t graph;
   cudaGraphExec_t exec;
-@BLOCK@
+  /* BLOCK */
   return 0;
 }
 

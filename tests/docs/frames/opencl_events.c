@@ -15,7 +15,8 @@ static red_plan *plan;
 static red_queue *queue;
 
 static int example(void) {
-  @BLOCK @clReleaseEvent(ready);
+  /* BLOCK */
+  clReleaseEvent(ready);
   clReleaseEvent(done);
   return 0;
 }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 
-@BLOCK@
+/* BLOCK */
 
 int main() {
   const unsigned rows = 50, columns = 777;
