@@ -257,6 +257,43 @@ class Plot(BenchTest):
         self.only_files()
 
 
+class Ladder(ToolTest):
+    def test_cpu(self):
+        for n in ("2^16", "1", "7", "100003"):
+            got = self.json("bench", "ladder", "cpu", n, "--samples", 3, "--seconds", 0.001)
+            self.assertEqual([ladder["place"] for ladder in got["ladders"]], ["in cache", "in memory"])
+            size = 2 ** int(n[2:]) if n.startswith("2^") else int(n)
+            self.assertEqual(got["ladders"][1]["n"], size)
+            for ladder in got["ladders"]:
+                names = [step["step"] for step in ladder["steps"]]
+                self.assertEqual((len(names), names[0], names[-1]), (10, "one chain", "libred"))
+                self.assertGreater(ladder["roof"], 0)
+                for step in ladder["steps"]:
+                    self.assertTrue(math.isclose(step["bandwidth"], 4 * ladder["n"] / step["median"], rel_tol=1e-6))
+
+    def test_facts(self):
+        """What no machine gets wrong: four chains are faster than one, and a vector's are faster still."""
+        got = self.json("bench", "ladder", "cpu", "2^16", "--threads", 1, "--samples", 9)
+        time = {step["step"]: step["least"] for step in got["ladders"][0]["steps"]}
+        self.assertLess(time["four chains"], 0.7 * time["one chain"])
+        self.assertLess(time["SIMD, eight chains"], 0.7 * time["four chains"])
+
+    def test_text(self):
+        text = self.succeeds("bench", "ladder", "cpu", "1000", "--samples", 3, "--seconds", 0.001).decode()
+        self.assertRegex(text, r"(?m)^ 1  one chain( +[\d.]+ [um]s +[\d.]+ GB/s +\d+ % +1.00){2}$")
+        self.assertRegex(text, r"(?m)^10  libred ")
+
+    def test_mistakes(self):
+        for says, arguments in (("needs a name", ()), ("unknown ladder 'x'", ("x",)), ("did you mean 'cpu'?", ("cup",)),
+                                ("n is '0'", ("cpu", "0")), ("n is '2^64'", ("cpu", "2^64")), ("n is 'x'", ("cpu", "x")),
+                                ("n is '7:init=1'", ("cpu", "7:init=1")), ("unexpected argument '4'", ("cpu", "3", "4")),
+                                ("takes --backend", ("cpu", "--csv")), ("takes --backend", ("cpu", "--cache", "cold")),
+                                ("takes --backend", ("cpu", "--plot", "x.svg")), ("takes --backend", ("cpu", "--compare", "x"))):
+            with self.subTest(arguments=arguments):
+                self.fails(USAGE, "bench", "ladder", *arguments, says=says)
+        self.fails(LIBRARY, "bench", "ladder", "cpu", "2^50", says=("GiB", "half"))
+
+
 class Mistakes(BenchTest):
     def check(self, says, *arguments, code=USAGE):
         with self.subTest(arguments=arguments):

@@ -5,6 +5,7 @@
 
 #include "bench/compare.h"
 #include "bench/host.h"
+#include "bench/ladder.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
 #include "bench/plot.h"
@@ -142,13 +143,14 @@ static int run_problems(const options *chosen) {
 }
 
 static int run_bench(const options *chosen) {
+  if (chosen->operand_count > 0 && strcmp(chosen->operands[0], "ladder") == 0) return ladder_run(chosen);
   const int code = check_options(chosen);
   return code ? code : run_problems(chosen);
 }
 
 const struct verb verb_bench = {
     .name = "bench",
-    .synopsis = "[OPTION]... [PROBLEM]...",
+    .synopsis = "[OPTION]... [PROBLEM]...\n       redtool bench [OPTION]... ladder NAME [N]",
     .summary = "Measure how fast the devices of this machine are, beside what its memory gives.",
     .details =
         "A PROBLEM is a problem string, kind:op:dtypes:n, with kind reduce, scan, exscan or stats (stats:dtype:n);\n"
@@ -158,10 +160,13 @@ const struct verb verb_bench = {
         "bandwidth,\n"
         "where it is known. Route plan executes a plan on data in the device's memory; route call (up to 1 MiB) is "
         "one\n"
-        "call on host memory. --backend LIST takes each device of LIST instead of all available ones.\n",
+        "call on host memory. --backend LIST takes each device of LIST instead of all available ones.\n\n"
+        "ladder cpu runs the history of making a sum of N f32 fast, each step one fact about the hardware away from\n"
+        "the last, and says why it is faster.\n",
     .examples = "  redtool bench\n"
                 "  redtool bench reduce:sum:f32:2^10..2^30 --json >new.json\n"
-                "  redtool bench scan:sum:f64:2^20..2^28:2 --backend omp,cuda --cache warm --plot scan.svg\n",
+                "  redtool bench scan:sum:f64:2^20..2^28:2 --backend omp,cuda --cache warm --plot scan.svg\n"
+                "  redtool bench ladder cpu\n",
     .accepts = OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(CACHE) | OPTION_BIT(SAMPLES) |
                OPTION_BIT(SECONDS) | OPTION_BIT(JSON) | OPTION_BIT(CSV) | OPTION_BIT(COMPARE) | OPTION_BIT(FAIL_BELOW) |
                OPTION_BIT(PLOT) | OPTION_BIT(FORCE),

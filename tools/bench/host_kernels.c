@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compiled once for each instruction set, with its flags and -DRED_ISA_name. The library's kernels are not used: a
- * roofline that shared code with what is measured against it would share its mistakes.
+ * Compiled once for each instruction set, with its flags and -DRED_ISA_name; the compiler's own vectorizer is off, so
+ * that a scalar loop stays one. The library's kernels are not used: a roofline that shared code with what is measured
+ * against it would share its mistakes.
  */
 #include "host_kernels.h"
 
@@ -41,7 +42,7 @@ enum {
   LANES = VECTOR / 4, /* of f32 */
   AHEAD = 4096,       /* bytes; a page, which hardware prefetchers do not cross */
   BLOCK = CHAINS * VECTOR,
-  SLOT_BLOCK = 256 / 4 /* elements between additions to a slot */
+  SLOT_BLOCK = 1024 / 4 /* elements between additions to a slot */
 };
 
 typedef uint64_t words __attribute__((vector_size(VECTOR), may_alias, aligned(8)));
@@ -132,6 +133,18 @@ static float add_rest(const float *x, size_t i, size_t n, float sum) {
   return sum;
 }
 
+static float sum_one(const float *x, size_t n) {
+  return add_rest(x, 0, n, 0);
+}
+
+static float sum_four(const float *x, size_t n) {
+  float sum[4] = {0};
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) sum[k] += x[i + (size_t)k];
+  return add_rest(x, i, n, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
 static float sum_inside(const float *x, size_t n) {
   float sum = 0;
   size_t i = 0;
@@ -179,6 +192,8 @@ const struct host_kernels TABLE = {
     .read_ahead = read_ahead,
     .copy = copy_plain,
     .copy_past = COPY_PAST,
+    .sum_one = sum_one,
+    .sum_four = sum_four,
     .sum_inside = sum_inside,
     .sum_after = sum_after,
     .sum_chains = sum_chains,

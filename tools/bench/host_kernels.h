@@ -20,6 +20,8 @@ struct host_kernels {
   void (*copy_past)(void *to, const void *from, size_t bytes); /* past the caches; NULL where there is no such store */
 
   /* Sums of f32. */
+  float (*sum_one)(const float *x, size_t n);    /* each addition waits for the one before */
+  float (*sum_four)(const float *x, size_t n);   /* four scalar chains */
   float (*sum_inside)(const float *x, size_t n); /* one vector chain, lanes added within the loop */
   float (*sum_after)(const float *x, size_t n);  /* one vector chain, lanes added after the loop */
   float (*sum_chains)(const float *x, size_t n); /* as many vector chains as hide the latency of an addition */
