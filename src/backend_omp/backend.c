@@ -54,22 +54,17 @@ static red_status execute(void *device, const void *plan, const red_lowered *low
   (void)plan;
   (void)queue;
   const void *in = (const char *)exec->in + exec->in_offset;
+  const void *in2 = exec->in2 != NULL ? (const char *)exec->in2 + exec->in2_offset : NULL;
   void *out = (char *)exec->out + exec->out_offset;
   switch (lowered->kind) {
   case RED_REDUCE:
     if (lowered->exact) return red_cpu_exact(device, lowered, in, exec->exact);
-    return red_cpu_reduce(device, lowered, in, out);
+    return red_cpu_reduce(device, lowered, in, in2, out);
   case RED_STATS:
     return red_cpu_stats(device, lowered, in, exec->stats);
   default:
     return red_cpu_scan(device, lowered, in, out, exec->total);
   }
-}
-
-static red_status supports(void *device, const red_lowered *lowered) {
-  (void)device;
-  if (lowered->map == RED_MAP_NONE) return RED_OK;
-  return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on the CPU yet", red_op_name(lowered->op));
 }
 
 const red_backend red_backend_omp = {
@@ -88,6 +83,5 @@ const red_backend red_backend_omp = {
     .queue_open = red_cpu_queue_open,
     .queue_finish = red_cpu_queue_finish,
     .queue_close = red_cpu_queue_close,
-    .supports = supports,
     .execute = execute,
 };

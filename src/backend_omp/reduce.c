@@ -16,7 +16,8 @@ typedef struct reduce_job {
   const red_cpu *cpu;
   const red_lowered *lowered;
   red_reduce_fn *kernel;
-  const uint8_t *in;
+  red_map_fn *map; /* instead of `kernel`, or NULL */
+  const uint8_t *in, *in2;
   uint64_t block, blocks; /* elements; the last block may be short */
   part *parts;
 } reduce_job;
@@ -25,6 +26,10 @@ typedef struct reduce_job {
 static red_reduce_fn *kernel_of(const red_kernels *kernels, const red_lowered *lowered) {
   red_family family = lowered->family == RED_FAMILY_ARGMIN ? RED_FAMILY_MIN : lowered->family;
   return kernels->reduce[family][lowered->in][lowered->acc_bytes == 8];
+}
+
+static red_map_fn *map_of(const red_kernels *kernels, const red_lowered *lowered) {
+  return lowered->map != RED_MAP_NONE ? kernels->map[lowered->map][lowered->in][lowered->acc_bytes == 8] : NULL;
 }
 
 /* The least key of each piece while it streams by, then a second look at the winning piece, which is short. */
@@ -51,11 +56,16 @@ static uint64_t elements_before(const reduce_job *job, uint64_t block) {
   return elements < job->lowered->n ? elements : job->lowered->n;
 }
 
+static red_state run_kernel(const reduce_job *job, uint64_t first, uint64_t last) {
+  const uint64_t offset = first * job->lowered->in_bytes;
+  if (job->map == NULL) return job->kernel(job->lowered, job->in + offset, last - first);
+  return job->map(job->lowered, job->in + offset, job->in2 != NULL ? job->in2 + offset : NULL, last - first);
+}
+
 static void reduce_blocks(const reduce_job *job, red_range blocks, red_forest *forest) {
   red_forest_clear(forest);
   for (uint64_t b = blocks.first; b < blocks.last; b++) {
-    uint64_t first = elements_before(job, b), n = elements_before(job, b + 1) - first;
-    red_state node = job->kernel(job->lowered, job->in + first * job->lowered->in_bytes, n);
+    red_state node = run_kernel(job, elements_before(job, b), elements_before(job, b + 1));
     red_forest_push(forest, job->lowered, RED_BLOCK_LEVEL, b, node);
   }
 }
@@ -64,7 +74,7 @@ static red_state reduce_range(const reduce_job *job, red_range blocks) {
   red_range range = {elements_before(job, blocks.first), elements_before(job, blocks.last)};
   if (range.first == range.last) return red_state_identity(job->lowered);
   if (job->lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(job->cpu->kernels, job->lowered, job->in, range);
-  return job->kernel(job->lowered, job->in + range.first * job->lowered->in_bytes, range.last - range.first);
+  return run_kernel(job, range.first, range.last);
 }
 
 static void work(void *argument, unsigned index, unsigned count) {
@@ -97,7 +107,8 @@ static red_state merge_parts(const reduce_job *job, unsigned threads) {
 
 static red_state reduce_many(reduce_job *job) {
   const red_lowered *lowered = job->lowered;
-  unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, lowered->n * lowered->in_bytes);
+  uint64_t bytes = (job->in2 != NULL ? 2 : 1) * lowered->n * lowered->in_bytes;
+  unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, bytes);
   if (threads > 1) job->parts = aligned_alloc(_Alignof(part), threads * sizeof(part));
   red_state state;
   if (job->parts != NULL) {
@@ -115,25 +126,28 @@ static red_state reduce_many(reduce_job *job) {
   return state;
 }
 
-static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in) {
+static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
   const uint64_t block = RED_BLOCK_CHUNKS * red_chunk_elements(lowered), n = lowered->n;
   if (n <= block) {
     if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(cpu->kernels, lowered, in, (red_range){0, n});
+    if (lowered->map != RED_MAP_NONE) return map_of(cpu->kernels, lowered)(lowered, in, in2, n);
     return kernel_of(cpu->kernels, lowered)(lowered, in, n);
   }
   reduce_job job = {.cpu = cpu,
                     .lowered = lowered,
                     .kernel = kernel_of(cpu->kernels, lowered),
+                    .map = map_of(cpu->kernels, lowered),
                     .in = in,
+                    .in2 = in2,
                     .block = block,
                     .blocks = (n + block - 1) / block};
   return reduce_many(&job);
 }
 
-red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out) {
-  if (!lowered->in_float) return red_state_finish(lowered, reduce(cpu, lowered, in), lowered->n, out);
+red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2, void *out) {
+  if (!lowered->in_float) return red_state_finish(lowered, reduce(cpu, lowered, in, in2), lowered->n, out);
   red_fpenv saved = red_fpenv_enter();
-  red_status status = red_state_finish(lowered, reduce(cpu, lowered, in), lowered->n, out);
+  red_status status = red_state_finish(lowered, reduce(cpu, lowered, in, in2), lowered->n, out);
   red_fpenv_leave(saved);
   return status;
 }

@@ -45,6 +45,23 @@ INLINE v_f64 v_f64_from_f32(const void *p) {
   return (v_f64)_mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)p));
 }
 
+#define HAVE_FMA
+INLINE v_f32 v_fma_f32(v_f32 a, v_f32 b, v_f32 c) {
+  return (v_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+INLINE v_f64 v_fma_f64(v_f64 a, v_f64 b, v_f64 c) {
+  return (v_f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+
+#define HAVE_MUL_EVEN_U32
+INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
+  return (v_u64)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+}
+#define HAVE_MUL_EVEN_I32
+INLINE v_u64 v_mul_even_i32(v_u8 a, v_u8 b) {
+  return (v_u64)_mm256_mul_epi32((__m256i)a, (__m256i)b);
+}
+
 #define HAVE_LOAD_PARTIAL
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
   if (bytes < 4) {

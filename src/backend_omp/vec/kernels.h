@@ -24,6 +24,9 @@ typedef red_state red_reduce_fn(const red_lowered *lowered, const void *in, size
 /* Add n elements to *sum, without rounding. */
 typedef void red_exact_fn(const void *in, size_t n, red_exact *sum);
 
+/* The same of a map other than NONE; in2 is the second input of PRODUCT, anything otherwise. */
+typedef red_state red_map_fn(const red_lowered *lowered, const void *in, const void *in2, size_t n);
+
 /* keys[0]: the least key; keys[1]: the least key if key_xor were complemented, for the other end of the order. */
 typedef void red_extrema_fn(const red_lowered *lowered, const void *in, size_t n, int64_t keys[2]);
 
@@ -90,6 +93,7 @@ typedef struct red_kernels {
   const char *name;
   red_reduce_fn *reduce[RED_FAMILIES][RED_DTYPE_COUNT][2]; /* last: is the float accumulator f64? */
   red_exact_fn *exact[RED_DTYPE_COUNT];                    /* of floats */
+  red_map_fn *map[RED_MAPS][RED_DTYPE_COUNT][2];           /* of ADD; NONE is empty */
   red_extrema_fn *extrema[RED_DTYPE_COUNT];
   red_find_fn *find[RED_DTYPE_COUNT];
   red_stats_fn *stats[RED_DTYPE_COUNT]; /* NULL where two sweeps are as good */

@@ -64,6 +64,19 @@ INLINE v_u8 lanes_equal(v_u8 a, v_u8 b, unsigned bytes) {
   }
 }
 
+INLINE v_u8 lanes_minus(v_u8 a, v_u8 b, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return a - b;
+  case 2:
+    return (v_u8)((v_u16)a - (v_u16)b);
+  case 4:
+    return (v_u8)((v_u32)a - (v_u32)b);
+  default:
+    return (v_u8)((v_u64)a - (v_u64)b);
+  }
+}
+
 INLINE v_u8 v_key(const key_constants *k, v_u8 x, red_lane_op op) {
   const unsigned bytes = op_bytes(op);
   if (op < RED_MIN_F16) return x ^ k->flip;

@@ -47,6 +47,23 @@ INLINE v_f64 v_f64_from_f32(const void *p) {
   return (v_f64)vcvt_f64_f32(vreinterpret_f32_u8(vld1_u8((const uint8_t *)p)));
 }
 
+#define HAVE_FMA
+INLINE v_f32 v_fma_f32(v_f32 a, v_f32 b, v_f32 c) {
+  return (v_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+INLINE v_f64 v_fma_f64(v_f64 a, v_f64 b, v_f64 c) {
+  return (v_f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+
+#define HAVE_MUL_EVEN_U32
+INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
+  return (v_u64)vmull_u32(vmovn_u64((uint64x2_t)a), vmovn_u64((uint64x2_t)b));
+}
+#define HAVE_MUL_EVEN_I32
+INLINE v_u64 v_mul_even_i32(v_u8 a, v_u8 b) {
+  return (v_u64)vmull_s32(vmovn_s64((int64x2_t)a), vmovn_s64((int64x2_t)b));
+}
+
 #define HAVE_ANY
 INLINE bool v_any(v_u8 x) {
   return vmaxvq_u32(vreinterpretq_u32_u8((uint8x16_t)x)) != 0;

@@ -115,6 +115,51 @@ INLINE bool v_any(v_u8 x) {
 }
 #endif
 
+/*
+ * The halves of a vector widened to f64, and two such narrowed to one of f32; a * b + c rounded once. FAST_FMA: it
+ * costs no more than its parts.
+ */
+#ifndef HAVE_FMA
+#define FAST_FMA 0
+#ifndef HAVE_WIDEN
+INLINE v_f64 v_widen_low(v_f32 x) {
+  v_f64 wide;
+  for (unsigned i = 0; i < VB / 8; i++) wide[i] = (double)x[i];
+  return wide;
+}
+INLINE v_f64 v_widen_high(v_f32 x) {
+  v_f64 wide;
+  for (unsigned i = 0; i < VB / 8; i++) wide[i] = (double)x[VB / 8 + i];
+  return wide;
+}
+INLINE v_f32 v_narrow(v_f64 low, v_f64 high) {
+  v_f32 x;
+  for (unsigned i = 0; i < VB / 8; i++) {
+    x[i] = (float)low[i];
+    x[VB / 8 + i] = (float)high[i];
+  }
+  return x;
+}
+#endif
+#include "fma.h"
+#else
+#define FAST_FMA 1
+#endif
+
+/* Products of 64 bits of the even words of a and b. */
+#ifndef HAVE_MUL_EVEN_U32
+INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
+  return ((v_u64)a & 0xffffffff) * ((v_u64)b & 0xffffffff);
+}
+#endif
+/* A negative factor counts 2^32 too much as an unsigned one. */
+#ifndef HAVE_MUL_EVEN_I32
+INLINE v_u64 v_mul_even_i32(v_u8 a, v_u8 b) {
+  v_u32 excess = ((v_u32)((v_i32)a < 0) & (v_u32)b) + ((v_u32)((v_i32)b < 0) & (v_u32)a);
+  return v_mul_even_u32(a, b) - ((v_u64)excess << 32);
+}
+#endif
+
 /* Store past the caches; p is aligned to VB, or for v_stream_16 to 16. v_stream_end orders such stores before later
  * ones. */
 #ifndef HAVE_STREAM

@@ -1,100 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums, products, counts and bitwise reductions: any order gives the same bits, so each takes its fastest. */
-#include "ops.h"
+#include "sums.h"
 
 #include "kernels.def"
-
-/* Independent accumulators, enough to hide the latency of an addition. */
-enum {
-  CHAINS = 4
-};
-
-INLINE uint64_t total_u64(v_u64 x) {
-  uint64_t total = 0;
-  for (unsigned i = 0; i < VB / 8; i++) total += x[i];
-  return total;
-}
-
-/* ---- Sums: elements are made unsigned by a bias, which is taken off at the end ---- */
-
-INLINE uint64_t sum_8(const uint8_t *p, size_t n, uint8_t bias) {
-  v_u64 acc[CHAINS] = {{0}};
-  size_t lanes = (n + VB - 1) / VB * VB;
-  for (; n >= CHAINS * VB; n -= CHAINS * VB, p += CHAINS * VB)
-    for (unsigned j = 0; j < CHAINS; j++) acc[j] += v_sum_bytes(v_load(p + j * VB) ^ bias);
-  for (; n >= VB; n -= VB, p += VB) acc[0] += v_sum_bytes(v_load(p) ^ bias);
-  if (n > 0) acc[0] += v_sum_bytes(v_load_partial(p, n, 1, (v_u8){0}) ^ bias);
-  return total_u64(acc[0] + acc[1] + acc[2] + acc[3]) - lanes * bias;
-}
-
-/* Lanes of 32 bits take 2^14 pairs of halfwords before they are emptied. */
-INLINE uint64_t sum_16(const uint8_t *p, size_t n, uint16_t bias) {
-  const size_t lanes = VB / 2, before_overflow = (size_t)1 << 14;
-  uint64_t total = 0, padded = (n + lanes - 1) / lanes * lanes;
-  while (n > 0) {
-    v_i32 acc[CHAINS] = {{0}};
-    size_t vectors = n / lanes < before_overflow ? n / lanes : before_overflow, i = 0;
-    for (; i + CHAINS <= vectors; i += CHAINS)
-      for (unsigned j = 0; j < CHAINS; j++) acc[j] += v_sum_halfwords((v_u8)((v_u16)v_load(p + (i + j) * VB) ^ bias));
-    for (; i < vectors; i++) acc[0] += v_sum_halfwords((v_u8)((v_u16)v_load(p + i * VB) ^ bias));
-    p += vectors * VB;
-    n -= vectors * lanes;
-    if (n > 0 && n < lanes) {
-      acc[1] += v_sum_halfwords((v_u8)((v_u16)v_load_partial(p, n, 2, (v_u8){0}) ^ bias));
-      n = 0;
-    }
-    for (unsigned j = 0; j < CHAINS; j++)
-      for (unsigned l = 0; l < VB / 4; l++) total += (uint64_t)(int64_t)acc[j][l];
-  }
-  return total + padded * bias;
-}
-
-/* Unsigned words: with F = sum of whole lanes and H = sum of upper words, the lower words add up to F - 2^32 H. */
-typedef struct word_sums {
-  v_u64 whole[CHAINS], upper[CHAINS];
-} word_sums;
-
-INLINE void add_words(word_sums *sums, unsigned chain, v_u8 x, uint32_t bias) {
-  v_u64 biased = (v_u64)((v_u32)x ^ bias);
-  sums->whole[chain] += biased;
-  sums->upper[chain] += biased >> 32;
-}
-
-INLINE uint64_t sum_32(const uint8_t *p, size_t n, uint32_t bias) {
-  const size_t lanes = VB / 4;
-  word_sums sums = {{{0}}, {{0}}};
-  uint64_t padded = (n + lanes - 1) / lanes * lanes;
-  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
-    for (unsigned j = 0; j < CHAINS; j++) add_words(&sums, j, v_load(p + j * VB), bias);
-  for (; n >= lanes; n -= lanes, p += VB) add_words(&sums, 0, v_load(p), bias);
-  if (n > 0) add_words(&sums, 1, v_load_partial(p, n, 4, (v_u8){0}), bias);
-  uint64_t whole = total_u64(sums.whole[0] + sums.whole[1] + sums.whole[2] + sums.whole[3]);
-  uint64_t upper = total_u64(sums.upper[0] + sums.upper[1] + sums.upper[2] + sums.upper[3]);
-  return whole - (upper << 32) + upper - padded * bias;
-}
-
-INLINE uint64_t sum_64(const uint8_t *p, size_t n) {
-  const size_t lanes = VB / 8;
-  v_u64 acc[CHAINS] = {{0}};
-  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
-    for (unsigned j = 0; j < CHAINS; j++) acc[j] += (v_u64)v_load(p + j * VB);
-  for (; n >= lanes; n -= lanes, p += VB) acc[0] += (v_u64)v_load(p);
-  if (n > 0) acc[1] += (v_u64)v_load_partial(p, n, 8, (v_u8){0});
-  return total_u64(acc[0] + acc[1] + acc[2] + acc[3]);
-}
-
-INLINE uint64_t sum(const uint8_t *p, size_t n, unsigned bytes, bool is_signed) {
-  switch (bytes) {
-  case 1:
-    return sum_8(p, n, is_signed ? 0x80 : 0);
-  case 2:
-    return is_signed ? sum_16(p, n, 0) : sum_16(p, n, 0x8000); /* halfwords are summed as signed ones */
-  case 4:
-    return sum_32(p, n, is_signed ? 0x80000000 : 0);
-  default:
-    return sum_64(p, n);
-  }
-}
 
 void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high) {
   const uint8_t *p = in;
@@ -154,7 +62,7 @@ INLINE uint64_t product(const uint8_t *p, size_t n, unsigned bytes, bool is_sign
 #define KERNEL(suffix, in, bytes, is_signed)                                                                           \
   red_state ISA(sum_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
     (void)lowered;                                                                                                     \
-    return (red_state){.u64 = sum(data, n, bytes, is_signed)};                                                         \
+    return (red_state){.u64 = sum(data, n, bytes, is_signed, RED_MAP_NONE)};                                           \
   }                                                                                                                    \
   red_state ISA(prod_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                               \
     (void)lowered;                                                                                                     \
@@ -195,19 +103,6 @@ INLINE v_u8 are_zero(v_u8 x, unsigned bytes) {
   }
 }
 
-INLINE v_u8 minus(v_u8 a, v_u8 b, unsigned bytes) {
-  switch (bytes) {
-  case 1:
-    return a - b;
-  case 2:
-    return (v_u8)((v_u16)a - (v_u16)b);
-  case 4:
-    return (v_u8)((v_u32)a - (v_u32)b);
-  default:
-    return (v_u8)((v_u64)a - (v_u64)b);
-  }
-}
-
 INLINE uint64_t total_lanes(v_u8 x, unsigned bytes) {
   switch (bytes) {
   case 1:
@@ -230,15 +125,16 @@ INLINE uint64_t count_nonzero(const uint8_t *p, size_t n, unsigned bytes, uint64
     v_u8 acc[2] = {{0}};
     size_t vectors = n / lanes < 2 * most ? n / lanes : 2 * most, i = 0;
     for (; i + 2 <= vectors; i += 2)
-      for (unsigned j = 0; j < 2; j++) acc[j] = minus(acc[j], are_zero(v_load(p + (i + j) * VB) & mask, bytes), bytes);
-    if (i < vectors) acc[0] = minus(acc[0], are_zero(v_load(p + i * VB) & mask, bytes), bytes);
+      for (unsigned j = 0; j < 2; j++)
+        acc[j] = lanes_minus(acc[j], are_zero(v_load(p + (i + j) * VB) & mask, bytes), bytes);
+    if (i < vectors) acc[0] = lanes_minus(acc[0], are_zero(v_load(p + i * VB) & mask, bytes), bytes);
     p += vectors * VB;
     n -= vectors * lanes;
     zeros += total_lanes(acc[0], bytes) + total_lanes(acc[1], bytes);
   }
   if (n > 0) {
     v_u8 last = v_load_partial(p, n, bytes, v_splat_u8(0xff)) & mask;
-    zeros += total_lanes(minus((v_u8){0}, are_zero(last, bytes), bytes), bytes);
+    zeros += total_lanes(lanes_minus((v_u8){0}, are_zero(last, bytes), bytes), bytes);
   }
   return all - zeros;
 }

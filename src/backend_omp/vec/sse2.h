@@ -39,6 +39,22 @@ INLINE v_f64 v_f64_from_f32(const void *p) {
   return (v_f64)_mm_cvtps_pd((__m128)_mm_loadl_epi64((const __m128i *)p));
 }
 
+#define HAVE_WIDEN
+INLINE v_f64 v_widen_low(v_f32 x) {
+  return (v_f64)_mm_cvtps_pd((__m128)x);
+}
+INLINE v_f64 v_widen_high(v_f32 x) {
+  return (v_f64)_mm_cvtps_pd(_mm_movehl_ps((__m128)x, (__m128)x));
+}
+INLINE v_f32 v_narrow(v_f64 low, v_f64 high) {
+  return (v_f32)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)low), _mm_cvtpd_ps((__m128d)high));
+}
+
+#define HAVE_MUL_EVEN_U32
+INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
+  return (v_u64)_mm_mul_epu32((__m128i)a, (__m128i)b);
+}
+
 #define HAVE_ANY
 INLINE bool v_any(v_u8 x) {
   return _mm_movemask_epi8((__m128i)(x == 0)) != 0xffff;

@@ -11,7 +11,12 @@ RED_REDUCE_FLOAT(X)
 #define X(suffix, in, bytes) red_exact_fn ISA(exact_##suffix);
 RED_EXACT(X)
 #undef X
-#define X(suffix, in, bytes, is_signed) red_reduce_fn ISA(sum_##suffix), ISA(prod_##suffix);
+#define X(suffix, op, in, wide) red_map_fn ISA(dot_##suffix), ISA(sumsq_##suffix), ISA(asum_##suffix);
+RED_MAP_FLOAT(X)
+#undef X
+#define X(suffix, in, bytes, is_signed)                                                                                \
+  red_reduce_fn ISA(sum_##suffix), ISA(prod_##suffix);                                                                 \
+  red_map_fn ISA(dot_##suffix), ISA(sumsq_##suffix), ISA(asum_##suffix);
 RED_REDUCE_INTEGER(X)
 #undef X
 #define X(suffix, bytes)                                                                                               \
@@ -66,6 +71,20 @@ const red_kernels ISA(red_kernels) = {
 #define X(suffix, in, bytes) [in] = ISA(exact_##suffix),
     .exact = {RED_EXACT(X)},
 #undef X
+    .map =
+        {
+#define X(suffix, op, in, wide)                                                                                        \
+  [RED_MAP_PRODUCT][in][wide] = ISA(dot_##suffix), [RED_MAP_SQUARE][in][wide] = ISA(sumsq_##suffix),                   \
+  [RED_MAP_ABS][in][wide] = ISA(asum_##suffix),
+            RED_MAP_FLOAT(X)
+#undef X
+#define X(suffix, in, bytes, is_signed)                                                                                \
+  [RED_MAP_PRODUCT][in] = {ISA(dot_##suffix), ISA(dot_##suffix)},                                                      \
+  [RED_MAP_SQUARE][in] = {ISA(sumsq_##suffix), ISA(sumsq_##suffix)},                                                   \
+  [RED_MAP_ABS][in] = {ISA(asum_##suffix), ISA(asum_##suffix)},
+                RED_REDUCE_INTEGER(X)
+#undef X
+        },
 #define X(dtype, suffix, op) [dtype] = ISA(extrema_##suffix),
     .extrema = {RED_EXTREMA(X)},
 #undef X

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Floats in the canonical order `sum-1`: rows of 512 accumulator bytes are combined downwards, lanes are folded by
+ * halving, chunks by the binary tree (docs/numerics.md). What a row adds is the elements, or a map of them.
+ */
+#ifndef RED_VEC_ROWS_H
+#define RED_VEC_ROWS_H
+
+#include "ops.h"
+
+enum {
+  ROW_BYTES = 512,
+  ROWS = 32,
+  ROW_VECTORS = ROW_BYTES / VB
+};
+
+INLINE unsigned float_bytes(red_dtype in) {
+  return in == RED_F64 ? 8 : in == RED_F32 ? 4 : 2;
+}
+
+/*
+ * Accumulators held in registers at a time; narrower vectors go over a row's columns in passes, the chunk being in L1.
+ * A map needs a register or two itself.
+ */
+INLINE unsigned pass_vectors(red_map map) {
+  return VB == 32 && map == RED_MAP_NONE ? 16 : 8;
+}
+
+/* A vector of accumulators from the elements at p. */
+INLINE v_u8 load(red_lane_op op, red_dtype in, const uint8_t *p) {
+  bool wide = op_bytes(op) == 8;
+  if (float_bytes(in) == op_bytes(op)) return v_load(p);
+  if (in == RED_F32) return (v_u8)v_f64_from_f32(p);
+  if (!wide) return (v_u8)(in == RED_F16 ? v_f32_from_f16(p) : v_f32_from_bf16(p));
+  return (v_u8)(in == RED_F16 ? v_f64_from_f16(p) : v_f64_from_bf16(p));
+}
+
+/* Bits of the identity in the input's dtype. */
+INLINE uint64_t pad_bits(red_lane_op op, red_dtype in) {
+  bool add = op == RED_ADD_F32 || op == RED_ADD_F64;
+  switch (in) {
+  case RED_F16:
+    return add ? 0x8000 : 0x3c00;
+  case RED_BF16:
+    return add ? 0x8000 : 0x3f80;
+  case RED_F32:
+    return add ? 0x80000000 : 0x3f800000;
+  default:
+    return add ? 0x8000000000000000 : 0x3ff0000000000000;
+  }
+}
+
+/* `count` elements at p, at most a vector's, and beyond them elements of these bits. */
+INLINE v_u8 load_padded(red_lane_op op, red_dtype in, const uint8_t *p, size_t count, uint64_t pad) {
+  const unsigned bytes = float_bytes(in);
+  if (count == VB / op_bytes(op)) return load(op, in, p);
+  v_u8 padded = v_splat((red_state){.u64 = pad}, bytes);
+  if (bytes == op_bytes(op)) return v_load_partial(p, count, bytes, padded);
+  memcpy(&padded, p, count * bytes);
+  return load(op, in, (const uint8_t *)&padded);
+}
+
+INLINE v_u8 times(red_lane_op op, v_u8 x, v_u8 y) {
+  return op_bytes(op) == 8 ? (v_u8)((v_f64)x * (v_f64)y) : (v_u8)((v_f32)x * (v_f32)y);
+}
+
+/* Products of narrower inputs are exact (but those of bf16 may underflow in f32): fused or not, the bits are the same.
+ */
+INLINE bool product_is_exact(red_lane_op op, red_dtype in) {
+  return float_bytes(in) < op_bytes(op) && !(in == RED_BF16 && op_bytes(op) == 4);
+}
+
+INLINE v_u8 fused(red_lane_op op, red_dtype in, v_u8 x, v_u8 y, v_u8 a) {
+  if (!FAST_FMA && product_is_exact(op, in)) return v_op(op, a, times(op, x, y));
+  return op_bytes(op) == 8 ? (v_u8)v_fma_f64((v_f64)x, (v_f64)y, (v_f64)a)
+                           : (v_u8)v_fma_f32((v_f32)x, (v_f32)y, (v_f32)a);
+}
+
+INLINE v_u8 without_sign(red_lane_op op, v_u8 x) {
+  return x & ~v_splat((red_state){.u64 = op_bytes(op) == 8 ? (uint64_t)1 << 63 : (uint64_t)1 << 31}, op_bytes(op));
+}
+
+/* a and the vector of a row at x (y: of the second input). A pad of -0.0 in x and y changes no sum of `map`. */
+INLINE v_u8 next_row(red_lane_op op, red_dtype in, red_map map, v_u8 a, v_u8 x, v_u8 y) {
+  switch (map) {
+  case RED_MAP_PRODUCT:
+    return fused(op, in, x, y, a);
+  case RED_MAP_SQUARE:
+    return fused(op, in, x, x, a);
+  case RED_MAP_ABS:
+    return v_op(op, a, without_sign(op, x));
+  default:
+    return v_op(op, a, x);
+  }
+}
+
+/* The first row: what is added to -0.0. A fused addition to that is a multiplication. */
+INLINE v_u8 first_row(red_lane_op op, red_map map, v_u8 x, v_u8 y) {
+  switch (map) {
+  case RED_MAP_PRODUCT:
+    return times(op, x, y);
+  case RED_MAP_SQUARE:
+    return times(op, x, x);
+  case RED_MAP_ABS:
+    return without_sign(op, x);
+  default:
+    return x;
+  }
+}
+
+/* Add an incomplete row of `count` elements. Beyond them -0.0 is added, to a sum of magnitudes or squares +0.0. */
+INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc, const uint8_t *p, const uint8_t *q,
+                            size_t count) {
+  const size_t lanes = VB / op_bytes(op);
+  for (unsigned j = 0; j < ROW_VECTORS && count > 0; j++) {
+    size_t here = count < lanes ? count : lanes, step = here * float_bytes(in);
+    v_u8 x = load_padded(op, in, p, here, pad_bits(op, in));
+    v_u8 y = map == RED_MAP_PRODUCT ? load_padded(op, in, q, here, 0) : x;
+    acc[j] = next_row(op, in, map, acc[j], x, y);
+    p += step;
+    if (map == RED_MAP_PRODUCT) q += step;
+    count -= here;
+  }
+}
+
+/* node(0, .): n > 0 elements, at most a chunk. */
+INLINE red_state chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
+  const size_t bytes = float_bytes(in), lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * bytes;
+  const size_t rows = n / lanes, done = rows * lanes * bytes;
+  const unsigned pass = pass_vectors(map);
+  const bool two = map == RED_MAP_PRODUCT;
+  v_u8 acc[ROW_VECTORS];
+  if (rows == 0)
+    for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
+  else
+    for (unsigned first = 0; first < ROW_VECTORS; first += pass) {
+      const uint8_t *row = p + first * step, *row2 = two ? q + first * step : row;
+      v_u8 a[ROW_VECTORS];
+      for (unsigned j = 0; j < pass; j++)
+        a[j] = first_row(op, map, load(op, in, row + j * step), load(op, in, row2 + j * step));
+      for (size_t r = 1; r < rows; r++) {
+        row += lanes * bytes;
+        row2 = two ? row2 + lanes * bytes : row;
+        for (unsigned j = 0; j < pass; j++)
+          a[j] = next_row(op, in, map, a[j], load(op, in, row + j * step), load(op, in, row2 + j * step));
+      }
+      for (unsigned j = 0; j < pass; j++) acc[first + j] = a[j];
+    }
+  if (rows < ROWS) add_partial_row(op, in, map, acc, p + done, two ? q + done : p + done, n - rows * lanes);
+  for (unsigned half = ROW_VECTORS / 2; half > 0; half /= 2)
+    for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
+  return v_state(op, v_fold(op, acc[0]));
+}
+
+INLINE red_state merge(red_lane_op op, red_state a, red_state b) {
+  switch (op) {
+  case RED_ADD_F32:
+    a.f32 += b.f32;
+    break;
+  case RED_MUL_F32:
+    a.f32 *= b.f32;
+    break;
+  case RED_ADD_F64:
+    a.f64 += b.f64;
+    break;
+  default:
+    a.f64 *= b.f64;
+    break;
+  }
+  return a;
+}
+
+/* The node above n > 0 elements, at most a block. data2: the second input of PRODUCT. */
+INLINE red_state reduce_rows(red_lane_op op, red_dtype in, red_map map, const void *data, const void *data2, size_t n) {
+  const size_t size = ROWS * ROW_BYTES / op_bytes(op), bytes = size * float_bytes(in);
+  const uint8_t *p = data, *q = data2;
+  red_state node[RED_BLOCK_CHUNKS];
+  size_t count = 0;
+  if (n < size) return chunk(op, in, map, p, q, n);
+  for (; n >= size; n -= size, p += bytes) {
+    node[count++] = chunk(op, in, map, p, q, size);
+    if (map == RED_MAP_PRODUCT) q += bytes;
+  }
+  if (n > 0) node[count++] = chunk(op, in, map, p, q, n);
+  for (; count > 1; count = (count + 1) / 2) {
+    for (size_t i = 0; i < count / 2; i++) node[i] = merge(op, node[2 * i], node[2 * i + 1]);
+    if (count & 1) node[count / 2] = node[count - 1]; /* a missing right child: the left one, unchanged */
+  }
+  return node[0];
+}
+
+#endif
