@@ -29,7 +29,10 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   unsigned most = red_team_limit(), asked = options != NULL ? options->threads : 0;
   unsigned cap = asked > 0 ? asked : red_cpu_allowed();
   if (most > cap) most = cap;
-  *cpu = (red_cpu){.kernels = kernels, .threads = most, .last_level = red_cpu_last_level_cache()};
+  *cpu = (red_cpu){.kernels = kernels,
+                   .narrow = red_cpu_narrow_kernels(kernels),
+                   .threads = most,
+                   .last_level = red_cpu_last_level_cache()};
   *device = cpu;
   return RED_OK;
 }

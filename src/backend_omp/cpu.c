@@ -78,6 +78,23 @@ const red_kernels *red_cpu_kernels(void) {
   return NULL;
 }
 
+/* AMD's family 19h (Zen 3 and 4) computes 512 bits in two halves; see plan.c. A forced instruction set stays pure. */
+const red_kernels *red_cpu_narrow_kernels(const red_kernels *best) {
+#if defined(__x86_64__)
+  const char *forced = getenv("RED_CPU");
+  unsigned eax = 0, ebx, ecx, edx;
+  char vendor[13] = "";
+  if (best != &red_kernels_avx512 || (forced != NULL && forced[0] != '\0')) return NULL;
+  __get_cpuid(0, &eax, (unsigned *)(void *)vendor, (unsigned *)(void *)(vendor + 8), (unsigned *)(void *)(vendor + 4));
+  if (strcmp(vendor, "AuthenticAMD") != 0 || !__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return NULL;
+  unsigned family = (eax >> 8 & 0xf) + (eax >> 20 & 0xff);
+  return family == 0x19 ? &red_kernels_avx2 : NULL;
+#else
+  (void)best;
+  return NULL;
+#endif
+}
+
 /* ---- Name ---- */
 
 #if defined(__x86_64__)
@@ -194,11 +211,30 @@ uint64_t red_cpu_memory(void) {
   return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes : 0;
 }
 
+/* "32768K", as Linux lists the caches of a CPU. */
+static uint64_t listed_cache(unsigned index) {
+  char path[64];
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%u/size", index);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return 0;
+  unsigned long kibibytes = 0;
+  bool known = fscanf(file, "%luK", &kibibytes) == 1;
+  fclose(file);
+  return known ? (uint64_t)kibibytes << 10 : 0;
+}
+
+/* Not by sysconf alone: on a virtual machine that was seen to give the whole package's 320 MiB instead of a core's 32.
+ */
 uint64_t red_cpu_last_level_cache(void) {
-  static const int names[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    long bytes = sysconf(names[i]);
-    if (bytes > 0) return (uint64_t)bytes;
+  uint64_t bytes = 0;
+  for (unsigned index = 0; index < 8; index++) {
+    uint64_t listed = listed_cache(index);
+    if (listed > bytes) bytes = listed;
   }
-  return (uint64_t)8 << 20;
+  static const int names[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
+  for (size_t i = 0; bytes == 0 && i < sizeof names / sizeof names[0]; i++) {
+    long known = sysconf(names[i]);
+    if (known > 0) bytes = (uint64_t)known;
+  }
+  return bytes > 0 ? bytes : (uint64_t)8 << 20;
 }

@@ -14,6 +14,7 @@ typedef struct part {
 
 typedef struct reduce_job {
   const red_cpu *cpu;
+  const red_kernels *kernels;
   const red_lowered *lowered;
   red_reduce_fn *kernel;
   red_map_fn *map; /* instead of `kernel`, or NULL */
@@ -73,7 +74,7 @@ static void reduce_blocks(const reduce_job *job, red_range blocks, red_forest *f
 static red_state reduce_range(const reduce_job *job, red_range blocks) {
   red_range range = {elements_before(job, blocks.first), elements_before(job, blocks.last)};
   if (range.first == range.last) return red_state_identity(job->lowered);
-  if (job->lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(job->cpu->kernels, job->lowered, job->in, range);
+  if (job->lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(job->kernels, job->lowered, job->in, range);
   return run_kernel(job, range.first, range.last);
 }
 
@@ -133,10 +134,12 @@ static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const vo
     if (lowered->map != RED_MAP_NONE) return map_of(cpu->kernels, lowered)(lowered, in, in2, n);
     return kernel_of(cpu->kernels, lowered)(lowered, in, n);
   }
+  const red_kernels *kernels = red_cpu_reduce_kernels(cpu, lowered);
   reduce_job job = {.cpu = cpu,
+                    .kernels = kernels,
                     .lowered = lowered,
-                    .kernel = kernel_of(cpu->kernels, lowered),
-                    .map = map_of(cpu->kernels, lowered),
+                    .kernel = kernel_of(kernels, lowered),
+                    .map = map_of(kernels, lowered),
                     .in = in,
                     .in2 = in2,
                     .block = block,

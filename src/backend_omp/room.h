@@ -8,14 +8,16 @@
 
 typedef struct red_cpu {
   const red_kernels *kernels;
-  unsigned threads;    /* the most that one call may use */
-  uint64_t last_level; /* bytes of the last-level cache */
+  const red_kernels *narrow; /* with shorter vectors, where those read memory faster; or NULL */
+  unsigned threads;          /* the most that one call may use */
+  uint64_t last_level;       /* bytes of the last-level cache */
 } red_cpu;
 
 /* cpu.c: the processor. */
 const char *red_cpu_model(void);
 /* The best instruction set, or the one that RED_CPU names; NULL and the sentence if that cannot be had. */
 const red_kernels *red_cpu_kernels(void);
+const red_kernels *red_cpu_narrow_kernels(const red_kernels *best);
 /* CPUs that this process may use: affinity and control group. */
 unsigned red_cpu_allowed(void);
 uint64_t red_cpu_memory(void);
@@ -45,6 +47,8 @@ typedef enum red_work {
   RED_WORK_SCAN
 } red_work;
 unsigned red_cpu_threads(const red_cpu *cpu, red_work work, uint64_t bytes);
+/* The kernels for a reduction of an array that does not fit the caches, or does. */
+const red_kernels *red_cpu_reduce_kernels(const red_cpu *cpu, const red_lowered *lowered);
 /* The piece of [0, units) that belongs to one of `count` threads. */
 typedef struct red_range {
   uint64_t first, last;
