@@ -283,6 +283,28 @@ class Ladder(ToolTest):
         self.assertRegex(text, r"(?m)^ 1  one chain( +[\d.]+ [um]s +[\d.]+ GB/s +\d+ % +1.00){2}$")
         self.assertRegex(text, r"(?m)^10  libred ")
 
+    def on_device(self, backend):
+        available = [device["id"] for device in self.json("info")["devices"] if device["available"]]
+        if not any(device.startswith(backend) for device in available):
+            self.fails(LIBRARY, "bench", "ladder", backend, says=backend)
+            self.skipTest(f"no device for {backend}")
+        for n in ("1", "2", "1025", "2^16", "100003"):
+            got = self.json("bench", "ladder", backend, n, "--samples", 3, "--seconds", 0.001)
+            (ladder,) = got["ladders"]
+            names = [step["step"] for step in ladder["steps"]]
+            self.assertEqual((len(names), names[0], names[-1]), (10, "interleaved, with modulo", "libred"))
+            for step in ladder["steps"]:
+                self.assertEqual(step["measured"], step["reason"] == "", step)
+                if step["step"] != "shuffles":
+                    self.assertTrue(step["measured"], step)
+
+    def test_opencl(self):
+        self.on_device("opencl")
+        self.fails(USAGE, "bench", "ladder", "opencl", "--backend", "omp", says=("omp", "another backend"))
+
+    def test_cuda(self):
+        self.on_device("cuda")
+
     def test_mistakes(self):
         for says, arguments in (("needs a name", ()), ("unknown ladder 'x'", ("x",)), ("did you mean 'cpu'?", ("cup",)),
                                 ("n is '0'", ("cpu", "0")), ("n is '2^64'", ("cpu", "2^64")), ("n is 'x'", ("cpu", "x")),

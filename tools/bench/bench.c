@@ -161,8 +161,9 @@ const struct verb verb_bench = {
         "where it is known. Route plan executes a plan on data in the device's memory; route call (up to 1 MiB) is "
         "one\n"
         "call on host memory. --backend LIST takes each device of LIST instead of all available ones.\n\n"
-        "ladder cpu runs the history of making a sum of N f32 fast, each step one fact about the hardware away from\n"
-        "the last, and says why it is faster.\n",
+        "ladder NAME, with NAME one of cpu, opencl and cuda, runs the history of making a sum of N f32 fast, each "
+        "step\n"
+        "one fact about the hardware away from the last, and says why it is faster.\n",
     .examples = "  redtool bench\n"
                 "  redtool bench reduce:sum:f32:2^10..2^30 --json >new.json\n"
                 "  redtool bench scan:sum:f64:2^20..2^28:2 --backend omp,cuda --cache warm --plot scan.svg\n"

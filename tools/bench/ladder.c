@@ -86,7 +86,9 @@ static void print_rung(const struct ladder *ladder, size_t step) {
 }
 
 static void print_text(const struct ladder_report *report) {
-  printf("%s\n%s\n\n%-38s", report->title, report->device, "");
+  printf("%s\n%s\n", report->title, report->device);
+  if (report->note) printf("%s\n", report->note);
+  printf("\n%-38s", "");
   for (size_t k = 0; k < report->count; k++) {
     char heading[64];
     const struct ladder *ladder = &report->ladders[k];
@@ -158,7 +160,7 @@ void ladder_print(const struct ladder_report *report, bool json) {
 static const struct {
   const char *name;
   int (*run)(const options *chosen, uint64_t n);
-} ladders[] = {{"cpu", ladder_cpu}};
+} ladders[] = {{"cpu", ladder_cpu}, {"opencl", ladder_opencl}, {"cuda", ladder_cuda}};
 enum {
   LADDERS = sizeof ladders / sizeof *ladders
 };
@@ -166,7 +168,7 @@ enum {
 static int check_options(const options *chosen) {
   if (chosen->compare || chosen->plot || chosen->csv || chosen->cache != CACHE_BOTH || chosen->force)
     return usage_error("bench ladder takes --backend, --threads, --samples, --seconds and --json only");
-  if (chosen->operand_count < 2) return usage_error("bench ladder needs a name: cpu");
+  if (chosen->operand_count < 2) return usage_error("bench ladder needs a name: cpu, opencl or cuda");
   if (chosen->operand_count > 3) return usage_error("bench ladder: unexpected argument '%s'", chosen->operands[3]);
   return EXIT_OK;
 }

@@ -33,6 +33,7 @@ struct ladder {
 struct ladder_report {
   const char *title;
   char device[256];
+  const char *note; /* or NULL */
   const struct ladder *ladders;
   size_t count;
 };
@@ -42,6 +43,8 @@ int ladder_run(const options *chosen);
 
 /* The ladders themselves. `n` is 0 if the command line leaves it out. */
 int ladder_cpu(const options *chosen, uint64_t n);
+int ladder_opencl(const options *chosen, uint64_t n);
+int ladder_cuda(const options *chosen, uint64_t n);
 
 void ladder_print(const struct ladder_report *report, bool json);
 
