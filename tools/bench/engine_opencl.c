@@ -10,16 +10,8 @@
 #include <string.h>
 
 #include "bench/engine.h"
+#include "bench/engine_opencl.def"
 #include "report.h"
-
-#define FUNCTIONS(X)                                                                                                   \
-  X(GetPlatformIDs)                                                                                                    \
-  X(GetDeviceIDs)                                                                                                      \
-  X(GetDeviceInfo)                                                                                                     \
-  X(CreateContext) X(ReleaseContext) X(CreateCommandQueue) X(ReleaseCommandQueue) X(CreateBuffer) X(ReleaseMemObject)  \
-      X(CreateProgramWithSource) X(BuildProgram) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel)              \
-          X(SetKernelArg) X(ReleaseKernel) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer)          \
-              X(EnqueueFillBuffer) X(EnqueueCopyBuffer) X(Flush) X(Finish)
 
 enum {
   MOST_PLATFORMS = 16,
@@ -34,7 +26,7 @@ extern const char redtool_text_ladder_cl[];
 
 static struct {
 #define X(name) __typeof__(&cl##name) name;
-  FUNCTIONS(X)
+  REDTOOL_OPENCL_API(X)
 #undef X
 } cl;
 
@@ -61,7 +53,7 @@ static int load(void) {
     void *into;
   } functions[] = {
 #define X(name) {"cl" #name, &cl.name},
-      FUNCTIONS(X)
+      REDTOOL_OPENCL_API(X)
 #undef X
   };
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
