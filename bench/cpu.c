@@ -264,6 +264,7 @@ static void run_case(const case_row *row, const size_row *size, unsigned samples
   c.in = in;
   c.out = row->in_place ? in : out;
   c.scratch = out;
+  if (row->kind == RED_STATS) *(red_stats_result *)out = (red_stats_result){.size = sizeof(red_stats_result)};
   fill(&c, in);
   static bench_series series[BENCH_MOST_CONTESTANTS];
   size_t count = 0;

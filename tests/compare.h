@@ -25,13 +25,16 @@ size_t output_bytes(const red_problem *problem);
 /* Whether the operator reads two arrays, and whether it takes an initial value. */
 int takes_two(const red_problem *problem);
 int takes_init(const red_problem *problem);
+/* What the caller sets in an output before it is written: the size of statistics. */
+void prepare_output(const red_problem *problem, void *out);
 
 /* Fail, naming the problem, unless the outputs are the same. */
 void compare_outputs(const red_problem *problem, const char *how, const void *expected, const void *actual);
 
 /*
- * Whether the device under test may refuse the problem: only where an f64 is involved and its memory lacks them, or
- * where the backend does not have the operator or the exact mode yet. Fails if it refused anything else.
+ * Whether the device under test may refuse the problem: an OpenCL device where an f64 is involved, cuda the variance
+ * and the count of NaNs, or a backend that does not have the operator or the exact mode yet. Fails if it refused
+ * anything else.
  */
 int may_refuse(const red_problem *problem, red_status status);
 

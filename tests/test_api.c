@@ -118,6 +118,41 @@ START_TEST(no_initial_value) {
 }
 END_TEST
 
+START_TEST(selections) {
+  red_problem p = good;
+  p.stats = RED_STAT_MEAN;
+  expect(red_problem_resolve(&p), RED_ERR_INVALID, "problem.stats");
+  p.kind = RED_STATS;
+  ck_red(red_problem_resolve(&p));
+  p.stats = RED_STAT_ALL + 1;
+  expect(red_problem_resolve(&p), RED_ERR_INVALID, "problem.stats");
+}
+END_TEST
+
+/* Wherever a result is written to the host's memory. */
+START_TEST(size_of_statistics) {
+  red_problem p = RED_PROBLEM_INIT(RED_STATS, RED_SUM, RED_F32, 5);
+  red_stats_result result = {.size = sizeof result - 8}, before = result;
+  red_accumulator *accumulator = NULL;
+  red_plan *plan = NULL;
+  expect(red_stats(context, RED_F32, elements, 5, &result), RED_ERR_INVALID, "size");
+  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "size");
+  expect(red_reference(&p, elements, &result), RED_ERR_INVALID, "size");
+  expect(red_stats(context, RED_F32, elements, 0, &result), RED_ERR_INVALID, "size");
+  ck_red(red_plan_create(context, &p, &plan));
+  expect(red_plan_execute(plan, NULL, elements, &result), RED_ERR_INVALID, "size");
+  ck_red(red_accumulator_create(context, &p, &accumulator));
+  ck_red(red_accumulator_add(accumulator, elements, 5));
+  expect(red_accumulator_result(accumulator, &result), RED_ERR_INVALID, "size");
+  ck_assert_mem_eq(&result, &before, sizeof result);
+  result.size = sizeof result;
+  ck_red(red_plan_execute(plan, NULL, elements, &result));
+  ck_red(red_accumulator_result(accumulator, &result));
+  red_accumulator_destroy(accumulator);
+  red_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(too_many_elements) {
   static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX / 4 + 2, (uint64_t)INT64_MAX / 4 + 1,
                                      ((uint64_t)1 << 54) + 1 /* beyond any user space */};
@@ -135,7 +170,7 @@ END_TEST
 
 START_TEST(null_pointers) {
   float result = 7;
-  red_stats_result stats;
+  red_stats_result stats = {.size = sizeof stats};
   expect(red_reduce(context, RED_SUM, RED_F32, NULL, 5, &result), RED_ERR_INVALID, "in is NULL");
   expect(red_reduce(context, RED_SUM, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
   expect(red_reduce(context, RED_SUM, RED_F32, NULL, 0, NULL), RED_ERR_INVALID, "out is NULL");
@@ -382,6 +417,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, problems);
   tcase_add_test(tests, impossible_combinations);
   tcase_add_test(tests, no_initial_value);
+  tcase_add_test(tests, selections);
+  tcase_add_test(tests, size_of_statistics);
   tcase_add_test(tests, too_many_elements);
   tcase_add_test(tests, null_pointers);
   tcase_add_test(tests, second_inputs);

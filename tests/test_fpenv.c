@@ -75,6 +75,8 @@ static red_status run_in(control inside, const red_problem *problem, const char 
 }
 
 static void check_problem(const red_problem *problem, control inside, const char *what) {
+  prepare_output(problem, expected);
+  prepare_output(problem, actual);
   red_status want = red_reference(problem, elements, expected);
   red_status got = run_in(inside, problem, what);
   if (may_refuse(problem, got)) return;
@@ -104,6 +106,7 @@ static void every_problem(control inside, const char *what) {
         red_problem problem = RED_PROBLEM_INIT(kinds[k], ops[o], dtypes[d], 1 + random_below(&random, 9000));
         red_problem resolved = problem;
         if (red_problem_resolve(&resolved) != RED_OK) continue;
+        if (kinds[k] == RED_STATS && random_below(&random, 2) == 0) problem.stats = RED_STAT_ALL;
         if (random_below(&random, 8) == 0) problem.n = N; /* the workers' environment counts too */
         subnormal_elements(dtypes[d], problem.n, &random);
         check_problem(&problem, inside, what);

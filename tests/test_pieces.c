@@ -54,6 +54,8 @@ static void compare_pieces(red_problem problem, random_state *random) {
   if (in_place) memcpy(out.data, in.data, bytes);
   const unsigned char *second = takes_two(&problem) ? in2.data : NULL;
   if (second != NULL) random_elements(random, problem.in, in2.data, problem.n);
+  prepare_output(&problem, expected);
+  prepare_output(&problem, out.data);
   red_status want = red_reference2(&problem, in.data, second, expected);
   red_status got = run_in_pieces(&problem, in_place ? out.data : in.data, second, out.data, random);
   if (!may_refuse(&problem, got)) {
@@ -99,6 +101,7 @@ START_TEST(statistics) {
   for (unsigned repeat = suite_repeat(8); repeat > 0; repeat--)
     for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
       red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(&random, 30000));
+      problem.stats = repeat % 2 == 0 ? RED_STAT_ALL : 0;
       compare_pieces(problem, &random);
     }
 }
@@ -106,37 +109,31 @@ END_TEST
 
 /* Accumulators and outputs of the caller's choice survive the cut. */
 START_TEST(chosen_dtypes) {
-  static const red_problem problems[] = {
-      {sizeof(red_problem), RED_REDUCE, RED_SUM, RED_F32, RED_F64, RED_F32, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_SUM, RED_F32, RED_F64, RED_F64, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_PROD, RED_F16, RED_F32, RED_F64, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_SUM, RED_I16, RED_I16, RED_I32, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_MIN, RED_F32, RED_F32, RED_F16, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_ALL, RED_I8, RED_U8, RED_U64, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_COUNT_NONZERO, RED_I8, RED_U64, RED_U8, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_REDUCE, RED_ARGMAX, RED_F16, RED_U64, RED_U16, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, RED_F64, RED_F32, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_EXCLUSIVE_SCAN, RED_SUM, RED_F16, RED_F32, RED_F16, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_EXCLUSIVE_SCAN, RED_SUM, RED_U8, RED_U8, RED_U8, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem), RED_INCLUSIVE_SCAN, RED_ANY, RED_F64, RED_U8, RED_I64, RED_HOST, RED_HOST, 0, 0, {0}, 0},
-      {sizeof(red_problem),
-       RED_EXCLUSIVE_SCAN,
-       RED_MINNUM,
-       RED_BF16,
-       RED_BF16,
-       RED_F32,
-       RED_HOST,
-       RED_HOST,
-       0,
-       0,
-       {0},
-       0},
+  static const struct {
+    red_kind kind;
+    red_op op;
+    red_dtype in, acc, out;
+  } rows[] = {
+      {RED_REDUCE, RED_SUM, RED_F32, RED_F64, RED_F32},
+      {RED_REDUCE, RED_SUM, RED_F32, RED_F64, RED_F64},
+      {RED_REDUCE, RED_PROD, RED_F16, RED_F32, RED_F64},
+      {RED_REDUCE, RED_SUM, RED_I16, RED_I16, RED_I32},
+      {RED_REDUCE, RED_MIN, RED_F32, RED_F32, RED_F16},
+      {RED_REDUCE, RED_ALL, RED_I8, RED_U8, RED_U64},
+      {RED_REDUCE, RED_COUNT_NONZERO, RED_I8, RED_U64, RED_U8},
+      {RED_REDUCE, RED_ARGMAX, RED_F16, RED_U64, RED_U16},
+      {RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, RED_F64, RED_F32},
+      {RED_EXCLUSIVE_SCAN, RED_SUM, RED_F16, RED_F32, RED_F16},
+      {RED_EXCLUSIVE_SCAN, RED_SUM, RED_U8, RED_U8, RED_U8},
+      {RED_INCLUSIVE_SCAN, RED_ANY, RED_F64, RED_U8, RED_I64},
+      {RED_EXCLUSIVE_SCAN, RED_MINNUM, RED_BF16, RED_BF16, RED_F32},
   };
   random_state random = random_start(4);
   for (unsigned repeat = suite_repeat(10); repeat > 0; repeat--)
-    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-      red_problem problem = problems[i];
-      problem.n = random_length(&random, 12000);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      red_problem problem = RED_PROBLEM_INIT(rows[i].kind, rows[i].op, rows[i].in, random_length(&random, 12000));
+      problem.acc = rows[i].acc;
+      problem.out = rows[i].out;
       compare_pieces(problem, &random);
     }
 }

@@ -48,6 +48,18 @@ START_TEST(examples) {
 }
 END_TEST
 
+START_TEST(selections) {
+  ck_assert_uint_eq(parse("stats:f32:5").stats, 0);
+  ck_assert_uint_eq(parse("stats:f32:5:select=all").stats, RED_STAT_ALL);
+  ck_assert_uint_eq(parse("stats:f32:5:select=default").stats, RED_STAT_DEFAULT);
+  ck_assert_uint_eq(parse("stats:f32:5:select=mean,variance").stats, RED_STAT_MEAN | RED_STAT_VARIANCE);
+  ck_assert_uint_eq(parse("stats:f32:5:select=argmax,count,nan_count,argmax").stats,
+                    RED_STAT_ARGMAX | RED_STAT_COUNT | RED_STAT_NAN_COUNT);
+  ck_assert_uint_eq(parse("stats:i8:5:select=min,max,sum,argmin").stats,
+                    RED_STAT_MIN | RED_STAT_MAX | RED_STAT_SUM | RED_STAT_ARGMIN);
+}
+END_TEST
+
 START_TEST(initial_values) {
   ck_assert(parse("reduce:sum:f32:5:init=1.5").init.f32 == 1.5f);
   ck_assert(parse("reduce:sum:f32/f64:5:init=0x1p-60").init.f64 == 0x1p-60);
@@ -137,6 +149,13 @@ START_TEST(bad_strings) {
       "reduce:all:f32:5:init=256",
       "stats:sum:f32:5",
       "stats:f32:5:init=1",
+      "stats:f32:5:select",
+      "stats:f32:5:select=",
+      "stats:f32:5:select=means",
+      "stats:f32:5:select=mean,",
+      "stats:f32:5:select=mean:select=sum",
+      "stats:f32:5:select=a,b,c,d,e,f,g,h,i,j,k,l",
+      "reduce:sum:f32:5:select=sum",
       "stats:f32/f64:5",
       "stats:f32",
       "reduce:band:f32:5",
@@ -175,7 +194,7 @@ static int same(const red_problem *a, const red_problem *b) {
   ck_red(red_problem_resolve(&ra));
   ck_red(red_problem_resolve(&rb));
   if (ra.kind != rb.kind || ra.in != rb.in || ra.n != rb.n) return 0;
-  if (ra.kind == RED_STATS) return 1;
+  if (ra.kind == RED_STATS) return ra.stats == rb.stats;
   if (ra.op != rb.op || ra.acc != rb.acc || ra.out != rb.out || !ra.has_init != !rb.has_init) return 0;
   return !ra.has_init || memcmp(&ra.init, &rb.init, red_dtype_bytes(ra.acc)) == 0;
 }
@@ -221,6 +240,7 @@ START_TEST(round_trips) {
     if (random_below(&random, 2)) problem.acc = (red_dtype)random_below(&random, RED_DTYPE_COUNT);
     if (random_below(&random, 2)) problem.out = (red_dtype)random_below(&random, RED_DTYPE_COUNT);
     problem.has_init = random_below(&random, 2) == 0;
+    if (problem.kind == RED_STATS) problem.stats = (unsigned)random_below(&random, RED_STAT_ALL + 1);
     red_problem resolved = problem;
     if (red_problem_resolve(&resolved) != RED_OK) continue;
     if (problem.has_init) {
@@ -296,6 +316,7 @@ END_TEST
 
 static void fill(TCase *tests) {
   tcase_add_test(tests, examples);
+  tcase_add_test(tests, selections);
   tcase_add_test(tests, initial_values);
   tcase_add_test(tests, initial_values_round_once);
   tcase_add_test(tests, bad_strings);

@@ -12,8 +12,19 @@ static red_context *context;
 static int refused(red_dtype in) {
   static const uint64_t zero;
   red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, in, 1);
-  red_stats_result result;
+  red_stats_result result = {.size = sizeof result};
   return may_refuse(&problem, red_run(context, &problem, &zero, &result));
+}
+
+/* Each kind of selection is a program of its own to compile. */
+static int compiles(void) {
+  return strncmp(suite_backend(), "opencl", 6) == 0;
+}
+
+/* The default, everything, and whatever else can be asked for. */
+static unsigned any_selection(random_state *random, unsigned turn) {
+  if (turn % 3 == 2 && !compiles()) return (unsigned)random_below(random, RED_STAT_ALL + 1);
+  return turn % 3 == 0 ? 0 : RED_STAT_ALL;
 }
 
 START_TEST(random_data) {
@@ -21,6 +32,7 @@ START_TEST(random_data) {
   for (unsigned repeat = suite_repeat(30); repeat > 0; repeat--)
     for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
       red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(&random, 20000));
+      problem.stats = any_selection(&random, repeat);
       compare_with_reference(context, &problem, &random);
     }
 }
@@ -32,6 +44,7 @@ START_TEST(threads) {
     red_context *own = suite_context(t);
     for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
       red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, 200000 + random_below(&random, 200000));
+      problem.stats = any_selection(&random, in);
       compare_with_reference(own, &problem, &random);
     }
     red_context_destroy(own);
@@ -51,7 +64,7 @@ START_TEST(parts_are_reductions) {
   static double data[9000];
   for (unsigned repeat = suite_repeat(5); repeat > 0; repeat--)
     for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
-      red_stats_result result;
+      red_stats_result result = {.size = sizeof result};
       uint64_t n = 1 + random_below(&random, 9000);
       red_dtype dtype = (red_dtype)in;
       if (refused(dtype)) continue;
@@ -68,7 +81,7 @@ START_TEST(parts_are_reductions) {
 END_TEST
 
 static double mean_of(red_dtype in, const void *data, uint64_t n) {
-  red_stats_result result;
+  red_stats_result result = {.size = sizeof result};
   ck_red(red_stats(context, in, data, n, &result));
   return result.mean;
 }
@@ -104,9 +117,54 @@ START_TEST(means_of_floats) {
 }
 END_TEST
 
+/* What is not asked for is zero, what is asked for has the bits that it has among all. */
+START_TEST(selections) {
+  static const struct {
+    unsigned bit;
+    size_t offset, bytes;
+  } parts[] = {
+      {RED_STAT_COUNT, offsetof(red_stats_result, count), sizeof(uint64_t)},
+      {RED_STAT_NAN_COUNT, offsetof(red_stats_result, nan_count), sizeof(uint64_t)},
+      {RED_STAT_MEAN, offsetof(red_stats_result, mean), sizeof(double)},
+      {RED_STAT_VARIANCE, offsetof(red_stats_result, variance), 3 * sizeof(double)},
+      {RED_STAT_SUM, offsetof(red_stats_result, sum), sizeof(red_scalar)},
+      {RED_STAT_MIN, offsetof(red_stats_result, min), sizeof(red_scalar)},
+      {RED_STAT_MAX, offsetof(red_stats_result, max), sizeof(red_scalar)},
+      {RED_STAT_ARGMIN, offsetof(red_stats_result, argmin), sizeof(uint64_t)},
+      {RED_STAT_ARGMAX, offsetof(red_stats_result, argmax), sizeof(uint64_t)},
+  };
+  enum {
+    N = 9000
+  };
+  static double data[N];
+  random_state random = random_start(4);
+  for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+    if (compiles() && in != RED_U16 && in != RED_F32) continue;
+    red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, N);
+    red_stats_result all = {.size = sizeof all}, some = all;
+    problem.stats = RED_STAT_ALL;
+    random_elements(&random, problem.in, data, N);
+    if (may_refuse(&problem, red_run(context, &problem, data, &all))) continue;
+    for (size_t i = 0; i < 40; i++) {
+      problem.stats = i < 9 ? parts[i].bit : 1 + (unsigned)random_below(&random, RED_STAT_ALL);
+      ck_red(red_run(context, &problem, data, &some));
+      ck_assert_uint_eq(some.size, sizeof some);
+      for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        static const unsigned char zero[3 * sizeof(double)];
+        const char *got = (const char *)&some + parts[p].offset, *want = (const char *)&all + parts[p].offset;
+        if ((problem.stats & parts[p].bit) == 0) want = (const char *)zero;
+        ck_assert_msg(memcmp(got, want, parts[p].bytes) == 0, "selection %#x of %s: part %#x%s", problem.stats,
+                      red_dtype_name(problem.in), parts[p].bit, suite_seed_text());
+      }
+    }
+  }
+}
+END_TEST
+
 START_TEST(empty_input) {
   red_stats_result result, before;
   memset(&result, 0x5a, sizeof result);
+  result.size = sizeof result;
   before = result;
   ck_assert_int_eq(red_stats(context, RED_F32, NULL, 0, &result), RED_ERR_EMPTY);
   ck_assert_ptr_nonnull(strstr(red_last_error(), "n = 0"));
@@ -128,6 +186,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, parts_are_reductions);
   tcase_add_test(tests, means_of_integers);
   tcase_add_test(tests, means_of_floats);
+  tcase_add_test(tests, selections);
   tcase_add_test(tests, empty_input);
 }
 

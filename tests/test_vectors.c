@@ -24,7 +24,7 @@ static void run_vector(red_context *context, const char *line, runner run, unsig
   ck_assert_msg(parsed == 1, "%s", why.text);
   void *in = red_vector_input(&vector, &why);
   ck_assert_msg(in != NULL, "%s", why.text);
-  void *out = malloc(red_vector_output_bytes(&vector));
+  void *out = red_vector_output(&vector);
   red_status status = run(context, &vector.problem, in, red_vector_second(&vector, in), out);
   if (!may_refuse(&vector.problem, status))
     ck_assert_msg(red_vector_matches(&vector, status, out, &why), "%s", why.text);

@@ -26,6 +26,8 @@ static const struct {
      "operator: sum prod min max minnum maxnum argmin argmax\nargminnum argmaxnum band bor bxor all any count_nonzero"},
     {"exclusive", 0, NULL, "output i combines the elements before i only"},
     {"init", 0, "V", "initial value, the leftmost operand"},
+    {"select", 0, "NAMES",
+     "what to compute, comma-separated: count nan_count mean variance\nsum min max argmin argmax all default"},
     {"dtype", 0, "TYPE",
      "the input is raw elements of TYPE: i8 i16 i32 i64 u8 u16\nu32 u64 f16 bf16 f32 f64 (a .npy header must agree)"},
     {"acc", 0, "TYPE", "accumulate in TYPE"},
@@ -147,6 +149,9 @@ static int set_option(options *chosen, option_id id, const char *argument) {
     break;
   case OPTION_INIT:
     chosen->init = argument;
+    break;
+  case OPTION_SELECT:
+    chosen->select = argument;
     break;
   case OPTION_OUTPUT:
     chosen->output = argument;

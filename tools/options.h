@@ -11,6 +11,7 @@ typedef enum option_id {
   OPTION_OP,
   OPTION_EXCLUSIVE,
   OPTION_INIT,
+  OPTION_SELECT,
   OPTION_DTYPE,
   OPTION_ACC,
   OPTION_OUT_DTYPE,
@@ -47,7 +48,7 @@ typedef enum cache_state {
 typedef struct options {
   red_op op;
   red_dtype dtype, acc, out_dtype;
-  const char *init, *output, *backend, *operand;
+  const char *init, *select, *output, *backend, *operand;
   char **operands; /* of a verb that takes any number of them */
   size_t operand_count;
   unsigned threads, samples;

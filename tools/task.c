@@ -24,12 +24,27 @@ static int read_init(const char *text, red_problem *problem) {
   return EXIT_OK;
 }
 
+/* Likewise the names of what statistics are to consist of. */
+static int read_selection(const char *text, red_problem *problem) {
+  char string[256];
+  const int length = snprintf(string, sizeof string, "stats:%s:0:select=%s", red_dtype_name(problem->in), text);
+  red_problem parsed = RED_PROBLEM_INIT(RED_STATS, RED_SUM, problem->in, 0);
+  if (length >= (int)sizeof string || strchr(text, ':') || red_problem_parse(string, &parsed) != RED_OK)
+    return usage_error("--select is '%s': expected names of count, nan_count, mean, variance, sum, min, max, argmin, "
+                       "argmax, all, default, separated by commas",
+                       text);
+  problem->stats = parsed.stats;
+  return EXIT_OK;
+}
+
 static int make_problem(struct task *task, const options *chosen, red_kind kind) {
   const red_op op = kind == RED_STATS ? RED_SUM : chosen->op;
   task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, 0); /* pieces have no n */
   task->problem.acc = chosen->acc;
   task->problem.out = chosen->out_dtype;
   task->problem.has_init = chosen->init != NULL; /* some operators take none, whatever its value */
+  const int code = chosen->select ? read_selection(chosen->select, &task->problem) : EXIT_OK;
+  if (code) return code;
   const red_status status = red_problem_resolve(&task->problem);
   if (status) return library_error(status);
   return chosen->init ? read_init(chosen->init, &task->problem) : EXIT_OK;

@@ -131,6 +131,8 @@ static int trial_allocate(struct trial *t, uint64_t *random) {
   t->actual = t->memory + (t->out_bytes + ALIGNMENTS - 1) / ALIGNMENTS * ALIGNMENTS + shift;
   t->in = t->actual + t->out_bytes + next_random(random) % ALIGNMENTS;
   t->in2 = t->problem.op == RED_DOT ? t->in + t->in_bytes + next_random(random) % ALIGNMENTS : NULL;
+  if (aligned) ((red_stats_result *)(void *)t->expected)->size = sizeof(red_stats_result);
+  if (aligned) ((red_stats_result *)(void *)t->actual)->size = sizeof(red_stats_result);
   return 1;
 }
 
@@ -151,9 +153,9 @@ static int same_stats(const red_problem *problem, const void *expected, const vo
   red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, problem->in, problem->n);
   if (red_problem_resolve(&sum) != RED_OK) return 0;
   const size_t in = red_dtype_bytes(sum.in), out = red_dtype_bytes(sum.out);
-  return e->count == a->count && e->argmin == a->argmin && e->argmax == a->argmax &&
-         memcmp(&e->mean, &a->mean, sizeof e->mean) == 0 && memcmp(&e->sum, &a->sum, out) == 0 &&
-         memcmp(&e->min, &a->min, in) == 0 && memcmp(&e->max, &a->max, in) == 0;
+  return e->count == a->count && e->argmin == a->argmin && e->argmax == a->argmax && e->size == a->size &&
+         e->nan_count == a->nan_count && memcmp(&e->mean, &a->mean, 4 * sizeof e->mean) == 0 &&
+         memcmp(&e->sum, &a->sum, out) == 0 && memcmp(&e->min, &a->min, in) == 0 && memcmp(&e->max, &a->max, in) == 0;
 }
 
 static int same(const struct trial *t) {
@@ -234,6 +236,12 @@ static int choose_types(red_problem *problem, unsigned choice, uint64_t *random)
   return 1;
 }
 
+/* The defaults, everything, or a selection. */
+static void choose_stats(red_problem *problem, unsigned choice) {
+  if (problem->kind != RED_STATS || choice == 0) return;
+  problem->stats = choice == 1 ? RED_STAT_ALL : RED_STAT_MEAN | RED_STAT_VARIANCE;
+}
+
 static void choose_init(red_problem *problem, uint64_t *random) {
   red_problem resolved = *problem;
   if (problem->kind == RED_STATS || next_random(random) % 4 != 0 || red_problem_resolve(&resolved) != RED_OK) return;
@@ -248,6 +256,7 @@ static void verify_cell(struct tally *tally, red_context *context, route_fn rout
     struct trial t = {.problem = RED_PROBLEM_INIT(kind, op, dtype, 0)};
     t.problem.n = lengths[next_random(&random) % LENGTHS];
     if (!choose_types(&t.problem, kind == RED_STATS ? 0 : i % TYPE_CHOICES, &random)) return;
+    choose_stats(&t.problem, i % TYPE_CHOICES);
     choose_init(&t.problem, &random);
     run_trial(tally, context, route, &t, &random);
   }

@@ -8,7 +8,7 @@
 
 static void check_vector(struct tally *tally, red_context *context, route_fn route, const red_vector *vector) {
   red_vector_why why = {""};
-  void *in = red_vector_input(vector, &why), *out = calloc(1, red_vector_output_bytes(vector));
+  void *in = red_vector_input(vector, &why), *out = red_vector_output(vector);
   if (in && out) {
     const red_status status = route(context, &vector->problem, in, red_vector_second(vector, in), out);
     if (status == RED_ERR_UNSUPPORTED)

@@ -137,15 +137,38 @@ typedef struct red_problem {
   int has_init;            /* nonzero: `init` takes part as the leftmost operand */
   red_scalar init;         /* in the accumulator's dtype (min, max: the input's) */
   int exact;               /* nonzero: reduce without rounding, round once at the end (`exact-1`) */
+  unsigned stats;          /* RED_STATS: what is asked for, RED_STAT_.. or'ed; 0: RED_STAT_DEFAULT. Else 0 */
 } red_problem;
 
 #define RED_PROBLEM_INIT(KIND, OP, DTYPE, N) \
-  { sizeof(red_problem), (KIND), (OP), (DTYPE), RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, RED_HOST, RED_HOST, (N), 0, {0}, 0 }
+  { sizeof(red_problem), (KIND), (OP), (DTYPE), RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, RED_HOST, RED_HOST, (N), 0, {0}, 0, 0 }
 
-/* The answer of RED_STATS. `sum` is that of a default RED_SUM, bit for bit; min, max, argmin, argmax likewise. */
+/* What statistics consist of. A selection costs what it needs: a minimum alone neither adds nor looks for its place. */
+#define RED_STAT_COUNT     0x001u
+#define RED_STAT_SUM       0x002u
+#define RED_STAT_MEAN      0x004u
+#define RED_STAT_VARIANCE  0x008u /* variance, sample_variance and squared_deviations */
+#define RED_STAT_MIN       0x010u
+#define RED_STAT_MAX       0x020u
+#define RED_STAT_ARGMIN    0x040u
+#define RED_STAT_ARGMAX    0x080u
+#define RED_STAT_NAN_COUNT 0x100u
+#define RED_STAT_ALL       0x1ffu
+#define RED_STAT_DEFAULT   (RED_STAT_ALL & ~(RED_STAT_VARIANCE | RED_STAT_NAN_COUNT))
+
+/*
+ * The answer of RED_STATS. `sum` is that of a default RED_SUM, bit for bit; min, max, argmin, argmax likewise. Members
+ * that were not selected are zero. `size` comes from the caller, who sets it before a result is written to host memory
+ * (another size is RED_ERR_INVALID); in device memory the library writes it with the rest and never reads it.
+ */
 typedef struct red_stats_result {
+  size_t size;             /* sizeof(red_stats_result) */
   uint64_t count;
+  uint64_t nan_count;      /* 0 for integers */
   double mean;             /* the 128-bit integer sum, or the sum in its accumulator (f32, f64), divided by the count */
+  double variance;         /* of the population: squared_deviations / count. NaN if an element is infinite or NaN */
+  double sample_variance;  /* squared_deviations / (count - 1); NaN for one element */
+  double squared_deviations; /* the sum of (x - mean)^2, by `stats-1` of docs/numerics.md */
   red_scalar sum;          /* integers: i64 or u64; floats: the input type */
   red_scalar min, max;     /* the input type */
   uint64_t argmin, argmax;
@@ -153,7 +176,8 @@ typedef struct red_stats_result {
 
 /*
  * One string names a problem: kind:op:dtypes:n, dtypes = in[/acc[/out]], kind = reduce, scan, exscan or stats
- * (stats:f32:1000 has no op), n decimal or 2^k; optional :init=V, :exact. Example: reduce:sum:f32/f64:1048576.
+ * (stats:f32:1000 has no op), n decimal or 2^k; optional :init=V, :exact, and for statistics :select=mean,variance (names
+ * like the members', all, or default). Example: reduce:sum:f32/f64:1048576.
  * Printing gives a string that parses to the same problem (memory spaces are not part of it). `bytes` includes the
  * terminating NUL; 128 always suffice.
  */
@@ -227,7 +251,7 @@ RED_API red_status red_inclusive_scan(red_context *context, red_op op, red_dtype
 RED_API red_status red_exclusive_scan(red_context *context, red_op op, red_dtype dtype, const void *in, uint64_t n,
                                       void *out);
 
-/* Count, sum, mean, min, max, argmin and argmax in one pass over the data; n = 0 is RED_ERR_EMPTY. */
+/* RED_STAT_DEFAULT in one pass over the data, out->size being set; n = 0 is RED_ERR_EMPTY. */
 RED_API red_status red_stats(red_context *context, red_dtype dtype, const void *in, uint64_t n, red_stats_result *out);
 
 /* *out gets the sum of x[i] * y[i], i < n, in the default output dtype. x and y may be the same array or overlap. */

@@ -174,6 +174,9 @@ static void describe(void *state, red_device_info *info) {
 static red_status supports(void *device, const red_lowered *lowered) {
   (void)device;
   if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on CUDA devices yet");
+  if ((lowered->stats & (RED_STAT_VARIANCE | RED_STAT_NAN_COUNT)) != 0)
+    return red_fail(RED_ERR_UNSUPPORTED, "stats = %#x: variance and NaN count are not available on CUDA devices yet",
+                    lowered->stats);
   if (red_is_plain(lowered)) return RED_OK;
   return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on CUDA devices yet", red_op_name(lowered->op));
 }

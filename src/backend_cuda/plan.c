@@ -347,6 +347,7 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
   if (status == RED_OK) status = red_cuda_choose_combine(device, lowered, &plan->combine);
   if (status != RED_OK) return status;
   plan->element = element_of(lowered);
+  plan->stats = lowered->stats;
   plan->as_it_is = lowered->canonical && lowered->out == lowered->acc && !lowered->has_init;
   plan->by_vectors = lowered->kind == RED_REDUCE && !lowered->canonical;
   plan->streaming_bytes = STREAMING_BYTES;

@@ -94,6 +94,7 @@ static red_status finish_stats(const red_cuda_job *job, CUdeviceptr raw) {
       .raw = (const uint64_t *)(uintptr_t)raw,
       .out = (void *)(uintptr_t)job->out,
       .n = job->n,
+      .stats = job->plan->stats,
       .element = job->plan->element,
   };
   void *arguments[] = {&args};

@@ -148,6 +148,7 @@ typedef struct red_cuda_shape {
 
 typedef struct red_cuda_plan {
   red_cuda_element element;
+  unsigned stats;       /* the selection */
   red_cuda_shape best;  /* where in and out are aligned to `alignment` bytes */
   red_cuda_shape small; /* scans: likewise, up to `small_elements`, */
   red_cuda_shape large; /* and up to `large_elements` */

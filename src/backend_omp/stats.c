@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics in one pass over memory: each piece is summed and searched while it lies in the first-level cache. The
- * positions of the extrema are found at the end, in the pieces that won.
+ * Statistics in one pass over memory: each piece is swept for what is asked for while it lies in the first-level cache.
+ * The positions of the extrema are found at the end, in the pieces that won.
  */
 #include <stdlib.h>
 
@@ -19,6 +19,7 @@ typedef struct extreme {
 typedef struct part {
   _Alignas(128) red_stats_state stats;
   red_forest forest;
+  red_moments_forest moments;
 } part;
 
 typedef struct stats_job {
@@ -26,7 +27,8 @@ typedef struct stats_job {
   const red_lowered *lowered;
   red_lowered sum, argmin, argmax;
   const uint8_t *in;
-  uint64_t piece, pieces; /* a chunk of the canonical order, where there is one */
+  uint64_t piece, pieces; /* a chunk of the canonical order */
+  bool sums, extrema, variance, nans;
   part *parts;
 } stats_job;
 
@@ -64,43 +66,62 @@ static red_state locate(const stats_job *job, const red_lowered *arg, const extr
   return (red_state){.key = best->merged_key, .index = first + at};
 }
 
-static red_state sweep_floats(const stats_job *job, const uint8_t *p, uint64_t n, int64_t keys[2]) {
+static void push_sum(const stats_job *job, uint64_t i, red_state sum, part *mine) {
+  red_forest_push(&mine->forest, &job->sum, 0, i, sum);
+}
+
+/* Sum and extrema of piece i; false: there are no keys. */
+static bool sweep_order(const stats_job *job, const uint8_t *p, uint64_t i, uint64_t n, part *mine, int64_t keys[2]) {
   const red_lowered *lowered = job->lowered;
   const red_kernels *kernels = job->cpu->kernels;
   red_stats_fn *both = kernels->stats[lowered->in];
-  if (both != NULL && n == job->piece) return both(lowered, p, keys);
-  kernels->extrema[lowered->in](lowered, p, n, keys);
-  return kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8](&job->sum, p, n);
+  if (job->sums && job->extrema && both != NULL && n == job->piece) {
+    push_sum(job, i, both(lowered, p, keys), mine);
+    return true;
+  }
+  if (job->sums && lowered->canonical)
+    push_sum(job, i, kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8](&job->sum, p, n), mine);
+  else if (job->sums)
+    add_integers(job, p, n, &mine->stats);
+  if (job->extrema) kernels->extrema[lowered->in](lowered, p, n, keys);
+  return job->extrema;
 }
 
-static void sweep_integers(const stats_job *job, const uint8_t *p, uint64_t n, red_stats_state *stats,
-                           int64_t keys[2]) {
-  add_integers(job, p, n, stats);
-  job->cpu->kernels->extrema[job->lowered->in](job->lowered, p, n, keys);
+/*
+ * Moments take longer than reading, and from the cache: what is read next is asked for on the way. Arrays that lie in
+ * the second-level cache anyway lose 1 % by that.
+ */
+static void sweep_moments(const stats_job *job, const uint8_t *p, uint64_t i, uint64_t n, part *mine) {
+  const red_lowered *lowered = job->lowered;
+  red_moments moments = job->cpu->kernels->moments[lowered->in](p, n, job->piece * lowered->in_bytes);
+  red_moments_push(&mine->moments, 0, i, moments);
 }
 
 /* `pieces` is not empty. */
 static void sweep(const stats_job *job, red_range pieces, part *mine) {
   const red_lowered *lowered = job->lowered;
   extreme least = {INT64_MAX, INT64_MAX, pieces.first}, greatest = least;
-  red_stats_state stats = {.sum = {.u64 = 0}};
+  red_stats_state *stats = &mine->stats;
+  *stats = red_stats_identity(lowered);
   red_forest_clear(&mine->forest);
+  red_moments_clear(&mine->moments);
   for (uint64_t i = pieces.first; i < pieces.last; i++) {
     uint64_t first = i * job->piece, left = lowered->n - first, n = left < job->piece ? left : job->piece;
     const uint8_t *p = job->in + first * lowered->in_bytes;
     int64_t keys[2];
-    if (lowered->canonical)
-      red_forest_push(&mine->forest, &job->sum, 0, i, sweep_floats(job, p, n, keys));
-    else
-      sweep_integers(job, p, n, &stats, keys);
-    see(&least, &job->argmin, keys[0], i);
-    see(&greatest, &job->argmax, keys[1], i);
+    if (sweep_order(job, p, i, n, mine, keys)) {
+      see(&least, &job->argmin, keys[0], i);
+      see(&greatest, &job->argmax, keys[1], i);
+    }
+    if (job->nans) stats->nan_count += job->cpu->kernels->nans[lowered->in](p, n, lowered->inf);
+    if (job->variance) sweep_moments(job, p, i, n, mine);
   }
-  stats.least.key = least.key;
-  stats.greatest.key = greatest.key;
-  stats.argmin = locate(job, &job->argmin, &least);
-  stats.argmax = locate(job, &job->argmax, &greatest);
-  mine->stats = stats;
+  if (job->extrema) {
+    stats->least.key = least.key;
+    stats->greatest.key = greatest.key;
+  }
+  if ((lowered->stats & RED_STAT_ARGMIN) != 0) stats->argmin = locate(job, &job->argmin, &least);
+  if ((lowered->stats & RED_STAT_ARGMAX) != 0) stats->argmax = locate(job, &job->argmax, &greatest);
 }
 
 static void work(void *argument, unsigned index, unsigned count) {
@@ -111,6 +132,7 @@ static void work(void *argument, unsigned index, unsigned count) {
 
 static void merge(const stats_job *job, part *into, const part *next) {
   red_forest_append(&into->forest, &job->sum, &next->forest);
+  red_moments_append(&into->moments, &next->moments);
   red_stats_merge(job->lowered, &into->stats, &next->stats);
 }
 
@@ -131,11 +153,18 @@ static void run(stats_job *job, red_stats_state *stats) {
   }
   red_team_give(threads);
   *stats = alone.stats;
-  if (lowered->canonical) stats->sum = red_forest_root(&alone.forest, &job->sum);
+  if (lowered->canonical && job->sums) stats->sum = red_forest_root(&alone.forest, &job->sum);
+  stats->moments = red_moments_root(&alone.moments);
 }
 
 red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats) {
-  stats_job job = {.cpu = cpu, .lowered = lowered, .in = in};
+  stats_job job = {.cpu = cpu,
+                   .lowered = lowered,
+                   .in = in,
+                   .sums = red_stats_need_sum(lowered),
+                   .extrema = red_stats_need_extrema(lowered),
+                   .variance = red_stats_need_moments(lowered),
+                   .nans = red_stats_need_nan_count(lowered)};
   red_lower_part(lowered, RED_SUM, &job.sum);
   red_lower_part(lowered, RED_ARGMIN, &job.argmin);
   red_lower_part(lowered, RED_ARGMAX, &job.argmax);

@@ -207,6 +207,8 @@ uint64_t red_cl_reduce_workspace(const red_cl_device *device, const red_lowered 
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec);
 uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_scan(const red_cl_run *run, const red_exec *exec);
+/* What a node of statistics takes, as kernels/stats.cl has it. */
+#define RED_CL_SUMMARY_WORDS 13
 uint64_t red_cl_stats_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_stats(const red_cl_run *run, const red_exec *exec);
 

@@ -15,7 +15,11 @@ red_status red_cl_supports(void *state, const red_lowered *lowered) {
   if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on OpenCL devices yet");
   if (!red_is_plain(lowered))
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on OpenCL devices yet", red_op_name(lowered->op));
-  if (device->traits.f64 || !lowered->canonical || lowered->acc_bytes < 8) return RED_OK;
+  if (device->traits.f64) return RED_OK;
+  if (red_stats_need_moments(lowered))
+    return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has no f64 arithmetic, which the variance needs", device->traits.id,
+                    device->traits.name);
+  if (!lowered->canonical || lowered->acc_bytes < 8) return RED_OK;
   return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has no f64 arithmetic: it cannot accumulate in f64", device->traits.id,
                   device->traits.name);
 }

@@ -7,7 +7,7 @@
 #include "device.h"
 #include "texts.h"
 
-#define MOST_OPTIONS 768
+#define MOST_OPTIONS 896
 #define MOST_TEXTS   24
 
 static const char *const kernel_names[RED_CL_KERNELS] = {
@@ -102,6 +102,15 @@ static void output_options(const red_lowered *lowered, char *text, size_t bytes)
            (int)lowered->finish);
 }
 
+/* A row of moments is that of a sum of such elements in their default accumulator. */
+static void stats_options(const red_lowered *lowered, char *text, size_t bytes) {
+  snprintf(text, bytes,
+           " -DRED_STATS -DRED_STATS_WORDS=%d -DRED_ROW=%u -DRED_WANT_SUM=%d -DRED_WANT_EXTREMA=%d -DRED_WANT_NANS=%d"
+           " -DRED_WANT_MOMENTS=%d",
+           RED_CL_SUMMARY_WORDS, (unsigned)red_chunk_elements(lowered) / 32, red_stats_need_sum(lowered),
+           red_stats_need_extrema(lowered), red_stats_need_nan_count(lowered), red_stats_need_moments(lowered));
+}
+
 static void write_options(const red_cl_device *device, const red_lowered *lowered, char *text) {
   red_dtype in = kernel_dtype(lowered);
   char output[256] = "";
@@ -114,7 +123,7 @@ static void write_options(const red_cl_device *device, const red_lowered *lowere
            red_dtype_name(in), 8 * lowered->in_bytes, is_float(in), is_signed(in),
            lowered->canonical ? 8 * lowered->acc_bytes : 0, (unsigned)red_cl_reduce_lanes(device, lowered),
            (unsigned)red_chunk_elements(lowered), is_scan(lowered) ? "" : " -DRED_NARROW_VALUES", output);
-  if (lowered->kind == RED_STATS) strncat(text, " -DRED_STATS", MOST_OPTIONS - strlen(text) - 1);
+  if (lowered->kind == RED_STATS) stats_options(lowered, text + strlen(text), MOST_OPTIONS - strlen(text));
 }
 
 /* The texts of a program, in order. What RED_V names is compiled for one value and for sixteen. */
@@ -156,6 +165,10 @@ static void gather_texts(const red_cl_device *device, const red_lowered *lowered
   if (!wide) add_text(all, red_cl_text_lanes_cl);
   add_text(all, wide ? red_cl_text_chunk_wide_cl : red_cl_text_chunk_lanes_cl);
   if (lowered->kind == RED_STATS) {
+    if (red_stats_need_moments(lowered)) {
+      add_text(all, red_cl_text_moments_cl);
+      add_text(all, wide ? red_cl_text_moments_wide_cl : red_cl_text_moments_lanes_cl);
+    }
     add_text(all, red_cl_text_stats_cl);
     add_text(all, wide ? red_cl_text_stats_wide_cl : red_cl_text_stats_lanes_cl);
     return;

@@ -9,7 +9,7 @@
 #include "order.h"
 
 static unsigned slot_words(const red_lowered *lowered) {
-  if (lowered->kind == RED_STATS) return 8;
+  if (lowered->kind == RED_STATS) return RED_CL_SUMMARY_WORDS;
   return lowered->family == RED_FAMILY_ARGMIN ? 2 : 1;
 }
 

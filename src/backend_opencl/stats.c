@@ -5,8 +5,6 @@
 #include "device.h"
 #include "order.h"
 
-#define SUMMARY_WORDS 8
-
 uint64_t red_cl_stats_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
   return red_cl_reduce_workspace(device, lowered, n);
 }
@@ -44,8 +42,14 @@ static red_status enqueue(const red_cl_run *run, cl_mem in, uint64_t offset, uin
   return status;
 }
 
+static double f64_of(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 static red_status read_summary(const red_cl_run *run, uint64_t root, uint64_t first, red_stats_state *state) {
-  uint64_t words[SUMMARY_WORDS];
+  uint64_t words[RED_CL_SUMMARY_WORDS];
   red_status status = red_cl_read(run->queue, run->workspace, root * sizeof(uint64_t), words, sizeof words);
   if (status != RED_OK) return status;
   *state = (red_stats_state){
@@ -55,6 +59,8 @@ static red_status read_summary(const red_cl_run *run, uint64_t root, uint64_t fi
       .greatest = {.u64 = words[3]},
       .argmin = {.u64 = words[4], .index = first + words[5]},
       .argmax = {.u64 = words[6], .index = first + words[7]},
+      .nan_count = words[8],
+      .moments = {words[9], f64_of(words[10]), f64_of(words[11]), f64_of(words[12])},
   };
   return RED_OK;
 }
@@ -66,6 +72,7 @@ static red_status launch_finish(const red_cl_run *run, uint64_t root, const red_
   red_cl_arg_u64(&call, root);
   red_cl_arg(&call, sizeof rules, &rules);
   red_cl_arg_u64(&call, run->lowered->n);
+  red_cl_arg_u64(&call, run->lowered->stats);
   red_cl_arg_mem(&call, exec->out);
   red_cl_arg_u64(&call, exec->out_offset);
   return red_cl_launch(run->queue, &call, 1, 1);
@@ -104,19 +111,20 @@ static red_status stats_host(const red_cl_run *run, const red_exec *exec) {
   uint64_t piece = run->plan->piece;
   unsigned level = (unsigned)__builtin_ctzll(piece / red_chunk_elements(lowered));
   red_forest forest;
+  red_moments_forest moments;
   red_forest_clear(&forest);
+  red_moments_clear(&moments);
+  *exec->stats = red_stats_identity(lowered);
   for (uint64_t first = 0; first < lowered->n; first += piece) {
     uint64_t count = lowered->n - first < piece ? lowered->n - first : piece;
     red_stats_state next;
     red_status status = stats_piece(run, in + first * lowered->in_bytes, first, count, &next);
     if (status != RED_OK) return status;
     if (lowered->in_float) red_forest_push(&forest, lowered, level, first / piece, next.sum);
-    if (first == 0) {
-      *exec->stats = next;
-      continue;
-    }
+    red_moments_push(&moments, level, first / piece, next.moments);
     red_stats_merge(lowered, exec->stats, &next);
   }
+  exec->stats->moments = red_moments_root(&moments);
   if (lowered->in_float) exec->stats->sum = red_forest_root(&forest, lowered);
   return RED_OK;
 }

@@ -23,5 +23,8 @@ extern const char red_cl_text_scan_lanes_cl[];
 extern const char red_cl_text_stats_cl[];
 extern const char red_cl_text_stats_wide_cl[];
 extern const char red_cl_text_stats_lanes_cl[];
+extern const char red_cl_text_moments_cl[];
+extern const char red_cl_text_moments_wide_cl[];
+extern const char red_cl_text_moments_lanes_cl[];
 
 #endif

@@ -12,6 +12,12 @@
 #include "overlap.h"
 #include "plan.h"
 
+/* Statistics so far; moments in their tree. */
+typedef struct gathered {
+  red_stats_state state;
+  red_moments_forest moments;
+} gathered;
+
 struct red_accumulator {
   red_context *context;
   red_lowered lowered; /* what was asked for */
@@ -20,7 +26,7 @@ struct red_accumulator {
   bool failed;         /* a device failed in the middle of a piece */
   red_forest forest;   /* complete nodes; one running state where any order will do */
   red_exact exact;
-  red_stats_state stats;
+  gathered stats;
   uint64_t chunk;         /* elements of a leaf; 1 for scans */
   uint64_t waiting;       /* elements in the buffer */
   unsigned char buffer[]; /* less than a chunk; dot: a chunk's room, then less than a chunk of the second input */
@@ -42,16 +48,10 @@ static void set_piece(red_accumulator *acc) {
 }
 
 static void clear(red_accumulator *acc) {
-  red_lowered part;
   red_forest_clear(&acc->forest);
   red_exact_clear(&acc->exact);
-  if (acc->lowered.kind != RED_STATS) return;
-  acc->stats.sum.u64 = 0;
-  acc->stats.sum_high = 0;
-  red_lower_part(&acc->lowered, RED_MIN, &part);
-  acc->stats.least = acc->stats.greatest = red_state_identity(&part);
-  red_lower_part(&acc->lowered, RED_ARGMIN, &part);
-  acc->stats.argmin = acc->stats.argmax = red_state_identity(&part);
+  red_moments_clear(&acc->stats.moments);
+  if (acc->lowered.kind == RED_STATS) acc->stats.state = red_stats_identity(&acc->lowered);
 }
 
 red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator) {
@@ -121,8 +121,9 @@ static red_status reduce_block(const red_accumulator *acc, const void *in, const
 }
 
 /* Take in the block of n elements that is node (level, first / n) of the tree. */
-static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats_state *stats, const void *in,
-                             const void *in2, uint64_t first, uint64_t n, unsigned level) {
+static red_status take_block(red_accumulator *acc, red_forest *forest, gathered *stats, const void *in, const void *in2,
+                             uint64_t first, uint64_t n, unsigned level) {
+  uint64_t index = first / acc->chunk >> level;
   red_state state = {.u64 = 0};
   if (acc->lowered.kind == RED_STATS) {
     red_lowered piece = acc->piece;
@@ -133,13 +134,14 @@ static red_status take_block(red_accumulator *acc, red_forest *forest, red_stats
     if (status != RED_OK) return status;
     block.argmin.index += first;
     block.argmax.index += first;
-    red_stats_merge(&piece, stats, &block);
+    red_stats_merge(&piece, &stats->state, &block);
+    red_moments_push(&stats->moments, level, index, block.moments);
     state = block.sum;
   } else {
     red_status status = reduce_block(acc, in, in2, first, n, &state);
     if (status != RED_OK) return status;
   }
-  red_forest_push(forest, &acc->piece, level, first / acc->chunk >> level, state);
+  red_forest_push(forest, &acc->piece, level, index, state);
   return RED_OK;
 }
 
@@ -310,7 +312,7 @@ red_status red_accumulator_scan(red_accumulator *acc, const void *in, uint64_t n
 /* The waiting elements are the last, incomplete chunk: a node of level 0 without a right sibling. */
 static red_status result(red_accumulator *acc, void *out) {
   red_forest forest = acc->forest;
-  red_stats_state stats = acc->stats;
+  gathered stats = acc->stats;
   if (acc->waiting > 0) {
     red_status status =
         take_block(acc, &forest, &stats, acc->buffer, second_buffer(acc), acc->count - acc->waiting, acc->waiting, 0);
@@ -320,9 +322,10 @@ static red_status result(red_accumulator *acc, void *out) {
   if (acc->lowered.kind == RED_REDUCE)
     return red_state_finish(&acc->lowered, red_forest_root(&forest, &acc->piece), acc->count, out);
   if (acc->count == 0) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
-  if (acc->lowered.in_float) stats.sum = red_forest_root(&forest, &acc->piece);
+  if (acc->lowered.in_float) stats.state.sum = red_forest_root(&forest, &acc->piece);
+  stats.state.moments = red_moments_root(&stats.moments);
   red_stats_result finished;
-  red_stats_finish(&acc->lowered, &stats, acc->count, &finished);
+  red_stats_finish(&acc->lowered, &stats.state, acc->count, &finished);
   memcpy(out, &finished, sizeof finished);
   return RED_OK;
 }
@@ -333,8 +336,10 @@ red_status red_accumulator_result(const red_accumulator *acc, void *out) {
   if (acc->failed) return red_fail(RED_ERR_INVALID, "accumulator lost part of its input when an earlier piece failed");
   if (red_is_scan(acc->lowered.kind))
     return red_fail(RED_ERR_INVALID, "accumulator is a scan: its outputs have been written already");
+  red_status status = acc->lowered.kind == RED_STATS ? red_stats_check_size(out) : RED_OK;
+  if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
-  red_status status = result((red_accumulator *)acc, out);
+  status = result((red_accumulator *)acc, out);
   red_fpenv_leave(saved);
   return status;
 }

@@ -146,6 +146,11 @@ static red_status check_problem(const red_problem *problem) {
     return red_fail(RED_ERR_INVALID, "problem.acc = %d is not a red_dtype", (int)problem->acc);
   if (problem->out != RED_DTYPE_DEFAULT && !red_dtype_is_known(problem->out))
     return red_fail(RED_ERR_INVALID, "problem.out = %d is not a red_dtype", (int)problem->out);
+  if (problem->stats != 0 && problem->kind != RED_STATS)
+    return red_fail(RED_ERR_INVALID, "problem.stats = %#x: only statistics are selected from", problem->stats);
+  if ((problem->stats & ~RED_STAT_ALL) != 0)
+    return red_fail(RED_ERR_INVALID, "problem.stats = %#x has bits beyond RED_STAT_ALL, %#x", problem->stats,
+                    RED_STAT_ALL);
   if ((unsigned)problem->in_memory > RED_DEVICE || (unsigned)problem->out_memory > RED_DEVICE)
     return red_fail(RED_ERR_INVALID, "in_memory = %d, out_memory = %d: expected RED_HOST or RED_DEVICE",
                     (int)problem->in_memory, (int)problem->out_memory);
@@ -208,7 +213,9 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
   lowered->exact = problem->exact != 0 && red_dtype_is_float(problem->in);
   set_dtypes(lowered, problem->in, acc, out);
   set_operator(lowered, row);
+  lowered->stats = 0;
   if (problem->kind == RED_STATS) {
+    lowered->stats = problem->stats != 0 ? problem->stats : RED_STAT_DEFAULT;
     red_lowered least;
     red_lower_part(lowered, RED_MIN, &least);
     lowered->key_xor = least.key_xor;
@@ -246,7 +253,7 @@ red_status red_lower(const red_problem *problem, red_lowered *lowered) {
   red_status status = check_problem(problem);
   if (status != RED_OK) return status;
   bool plain = problem->acc == RED_DTYPE_DEFAULT && problem->out == RED_DTYPE_DEFAULT && !problem->has_init &&
-               problem->in_memory == RED_HOST && problem->out_memory == RED_HOST;
+               problem->in_memory == RED_HOST && problem->out_memory == RED_HOST && problem->stats == 0;
   if (!plain) return lower_fresh(problem, lowered);
   red_op op = problem->kind == RED_STATS ? RED_SUM : problem->op;
   default_slot *slot = &default_slots[problem->exact != 0][problem->kind][op][problem->in];
@@ -265,6 +272,7 @@ void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part) {
   *part = *stats;
   part->kind = RED_REDUCE;
   part->exact = false;
+  part->stats = 0;
   part->has_init = false;
   red_dtype acc = default_acc(row, stats->in);
   set_dtypes(part, stats->in, acc, row->accumulator == RED_ACC_WIDE && stats->in_float ? stats->in : acc);

@@ -74,6 +74,7 @@ typedef struct red_lowered {
   uint64_t inf;          /* bits of +Inf of the input dtype, 0 for integers */
   int64_t nan_key;       /* sign-extended from the input's width */
   uint64_t nonzero_mask; /* low in_bytes bytes; drops the sign of floats */
+  unsigned stats;        /* RED_STATS: the selection, never 0; else 0 */
 } red_lowered;
 
 static inline bool red_is_scan(red_kind kind) {
@@ -92,10 +93,13 @@ red_status red_lower(const red_problem *problem, red_lowered *lowered);
 /* The same for another operator on the same data, as the parts of RED_STATS need it. */
 void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part);
 
-/* Elements of a chunk of the canonical order (C): 4096 for f32 accumulators, 2048 for f64; 4096 where any order will
- * do. */
+/*
+ * Elements of a chunk of the canonical order (C): 4096 for f32 accumulators, 2048 for f64; of statistics, 16 KiB of
+ * elements at most; 4096 where any order will do.
+ */
 static inline uint64_t red_chunk_elements(const red_lowered *lowered) {
-  return lowered->canonical && lowered->acc_bytes == 8 ? 2048 : 4096;
+  bool wide = lowered->kind == RED_STATS ? lowered->in_bytes == 8 : lowered->canonical && lowered->acc_bytes == 8;
+  return wide ? 2048 : 4096;
 }
 
 #endif

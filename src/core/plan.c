@@ -76,6 +76,12 @@ static red_status check_workspace(const red_plan *plan, const red_args *args) {
   return RED_OK;
 }
 
+/* A result in device memory cannot be looked at without waiting for the device. */
+static red_status check_size(const red_lowered *lowered, const red_args *args) {
+  if (lowered->kind != RED_STATS || lowered->out_memory != RED_HOST) return RED_OK;
+  return red_stats_check_size((const char *)args->out + args->out_offset);
+}
+
 static red_status check_arguments(const red_plan *plan, const red_queue *queue, const red_args *args) {
   const red_lowered *lowered = &plan->lowered;
   if (args->in == NULL && lowered->n > 0)
@@ -141,6 +147,7 @@ static red_status execute_exact(const red_plan *plan, red_queue *queue, red_exec
 red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, const red_raw *raw) {
   const red_lowered *lowered = &plan->lowered;
   red_status status = check_arguments(plan, queue, args);
+  if (status == RED_OK && (raw == NULL || raw->stats == NULL)) status = check_size(lowered, args);
   if (status != RED_OK) return status;
   if (lowered->n == 0 && known_when_empty(plan)) return finish_empty(lowered, (char *)args->out + args->out_offset);
   red_exec exec = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V][:exact]. */
+/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V][:exact][:select=NAMES]. */
 #include <ctype.h>
 #include <errno.h>
 #include <fenv.h>
@@ -14,6 +14,8 @@
 #include "lower.h"
 #include "status.h"
 #include "tables.h"
+
+#include "stats.def"
 
 static const char *const kind_names[RED_KIND_COUNT] = {
     [RED_REDUCE] = "reduce",
@@ -175,6 +177,70 @@ static red_status parse_init(const char *text, red_problem *problem) {
   return RED_OK;
 }
 
+/* ---- Selections of statistics ---- */
+
+typedef struct stat_row {
+  const char *name;
+  unsigned bit;
+} stat_row;
+
+static const stat_row stat_rows[] = {
+#define X(ID, name) {#name, RED_STAT_##ID},
+    RED_STAT_NAMES(X)
+#undef X
+};
+enum {
+  STAT_ROWS = sizeof stat_rows / sizeof stat_rows[0]
+};
+
+static unsigned stat_from_name(const char *name) {
+  for (unsigned i = 0; i < STAT_ROWS; i++)
+    if (strcmp(stat_rows[i].name, name) == 0) return stat_rows[i].bit;
+  if (strcmp(name, "all") == 0) return RED_STAT_ALL;
+  return strcmp(name, "default") == 0 ? RED_STAT_DEFAULT : 0;
+}
+
+static red_status parse_selection(char *text, red_problem *problem) {
+  char *names[STAT_ROWS + 2];
+  if (problem->kind != RED_STATS) return red_fail(RED_ERR_INVALID, "problem: select goes with stats only");
+  unsigned count = split(text, ',', names, STAT_ROWS + 2);
+  if (count == 0) return red_fail(RED_ERR_INVALID, "problem: select has more names than there are");
+  for (unsigned i = 0; i < count; i++) {
+    unsigned bit = stat_from_name(names[i]);
+    if (bit == 0)
+      return red_fail(RED_ERR_INVALID,
+                      "problem: select = '%s': expected count, nan_count, mean, variance, sum, min, max, argmin, "
+                      "argmax, all or default",
+                      names[i]);
+    problem->stats |= bit;
+  }
+  return RED_OK;
+}
+
+/* ":select=..", or nothing for a problem that selects nothing. */
+static void print_selection(unsigned stats, char *text, size_t bytes) {
+  *text = '\0';
+  if (stats == 0) return;
+  bool whole = stats == RED_STAT_ALL || stats == RED_STAT_DEFAULT;
+  int length = snprintf(text, bytes, ":select=%s", stats == RED_STAT_ALL ? "all" : whole ? "default" : "");
+  for (unsigned i = 0; i < STAT_ROWS && !whole; i++)
+    if ((stats & stat_rows[i].bit) != 0)
+      length += snprintf(text + length, bytes - (size_t)length, "%s%s", text[length - 1] == '=' ? "" : ",",
+                         stat_rows[i].name);
+}
+
+/* One of the optional fields at the end, each at most once. */
+static red_status parse_option(char *field, red_problem *problem) {
+  if (strncmp(field, "init=", 5) == 0 && !problem->has_init) return parse_init(field + 5, problem);
+  if (strcmp(field, "exact") == 0 && !problem->exact) {
+    problem->exact = 1;
+    return RED_OK;
+  }
+  if (strncmp(field, "select=", 7) == 0 && problem->stats == 0) return parse_selection(field + 7, problem);
+  return red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V, exact or select=NAMES, each once",
+                  field);
+}
+
 red_status red_problem_parse(const char *text, red_problem *problem) {
   if (text == NULL) return red_fail(RED_ERR_INVALID, "text is NULL");
   if (problem == NULL) return red_fail(RED_ERR_INVALID, "problem is NULL");
@@ -200,14 +266,7 @@ red_status red_problem_parse(const char *text, red_problem *problem) {
                     kind == RED_STATS ? "stats:dtype:n" : "kind:op:dtypes:n");
   red_status status = parse_dtypes(fields[at++], &parsed);
   if (status == RED_OK) status = parse_length(fields[at++], &parsed.n);
-  for (; status == RED_OK && at < count; at++) {
-    if (strcmp(fields[at], "exact") == 0 && !parsed.exact)
-      parsed.exact = 1;
-    else if (strncmp(fields[at], "init=", 5) == 0 && !parsed.has_init)
-      status = parse_init(fields[at] + 5, &parsed);
-    else
-      status = red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V or exact, each once", fields[at]);
-  }
+  for (; status == RED_OK && at < count; at++) status = parse_option(fields[at], &parsed);
   red_problem resolved = parsed;
   if (status == RED_OK) status = red_problem_resolve(&resolved);
   if (status == RED_OK) *problem = parsed;
@@ -263,7 +322,7 @@ red_status red_problem_print(const red_problem *problem, char *text, size_t byte
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
-  char dtypes[24], init[48] = "", whole[128];
+  char dtypes[24], init[48] = "", select[80], whole[128];
   bool stats = problem->kind == RED_STATS;
   snprintf(dtypes, sizeof dtypes, "%s", red_dtype_name(problem->in));
   if (problem->acc != RED_DTYPE_DEFAULT || problem->out != RED_DTYPE_DEFAULT)
@@ -273,8 +332,10 @@ red_status red_problem_print(const red_problem *problem, char *text, size_t byte
     memcpy(init, ":init=", 7);
     print_scalar(&problem->init, lowered.acc, init + 6, sizeof init - 6);
   }
-  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s%s", kind_names[problem->kind], stats ? "" : ":",
-           stats ? "" : red_op_name(problem->op), dtypes, problem->n, init, problem->exact != 0 ? ":exact" : "");
+  print_selection(problem->stats, select, sizeof select);
+  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s%s%s", kind_names[problem->kind], stats ? "" : ":",
+           stats ? "" : red_op_name(problem->op), dtypes, problem->n, init, problem->exact != 0 ? ":exact" : "",
+           select);
   if (strlen(whole) >= bytes)
     return red_fail(RED_ERR_INVALID, "bytes = %zu: the problem string needs %zu", bytes, strlen(whole) + 1);
   strcpy(text, whole);

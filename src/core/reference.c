@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The oracle: reduce, scan and statistics written straight from docs/numerics.md, one element at a time, with none of
- * the machinery that the backends share (tables of identities, keys, families, forests; only the rounding to f16 and
- * bf16 is the same). Slow on purpose.
+ * The oracle: reduce and scan (reference_stats.c: statistics) written straight from docs/numerics.md, one element at a
+ * time, with none of the machinery that the backends share (tables of identities, keys, families, forests; only the
+ * rounding to f16 and bf16 is the same). Slow on purpose.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "lower.h"
 #include "overlap.h"
 #include "reference.h"
+#include "state.h"
 #include "status.h"
 #include "tables.h"
 
@@ -340,71 +341,6 @@ static void scan(const oracle *o, const void *in, void *out) {
   }
 }
 
-/* ---- statistics ---- */
-
-static red_status part(const oracle *o, red_op op, const void *in, void *out) {
-  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, o->problem.in, o->problem.n);
-  return red_reference_in_fpenv(&problem, in, NULL, out);
-}
-
-/* The double nearest to sum / n: try the neighbours of a first guess in exact integer arithmetic. */
-static double whole_mean(const oracle *o, const void *in) {
-  bool has_sign = red_dtype_is_signed(o->problem.in);
-  __int128 sum = 0;
-  for (uint64_t i = 0; i < o->problem.n; i++) {
-    uint64_t x = load(o->problem.in, in, i).whole;
-    sum += has_sign ? (__int128)(int64_t)x : (__int128)x;
-  }
-  return red_reference_divide(sum, o->problem.n);
-}
-
-double red_reference_divide(__int128 sum, uint64_t count) {
-  bool negative = sum < 0;
-  unsigned __int128 rest = negative ? -(unsigned __int128)sum : (unsigned __int128)sum;
-  /* Schoolbook binary division: integer part, then fraction bits, until 55 significant bits and a sticky one. */
-  unsigned __int128 whole = rest / count;
-  rest %= count;
-  int exponent = 0;
-  while (whole >> 55 == 0 && exponent > -200) {
-    rest *= 2;
-    whole = whole * 2 + (rest >= count);
-    if (rest >= count) rest -= count;
-    exponent--;
-  }
-  bool sticky = rest != 0;
-  while (whole >> 56 != 0) {
-    sticky |= (whole & 1) != 0;
-    whole >>= 1;
-    exponent++;
-  }
-  double mean = ldexp((double)(int64_t)((uint64_t)whole | sticky), exponent);
-  return negative ? -mean : mean;
-}
-
-static red_status stats(const oracle *o, const void *in, red_stats_result *out) {
-  red_stats_result result;
-  memset(&result, 0, sizeof result);
-  if (o->problem.n == 0) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
-  result.count = o->problem.n;
-  part(o, RED_SUM, in, &result.sum);
-  part(o, RED_MIN, in, &result.min);
-  part(o, RED_MAX, in, &result.max);
-  part(o, RED_ARGMIN, in, &result.argmin);
-  part(o, RED_ARGMAX, in, &result.argmax);
-  if (o->real) {
-    red_dtype acc = o->problem.in == RED_F64 ? RED_F64 : RED_F32;
-    red_problem wide = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, o->problem.in, o->problem.n);
-    wide.out = acc;
-    red_scalar sum;
-    red_reference_in_fpenv(&wide, in, NULL, &sum);
-    result.mean = red_canonical_f64(load(acc, &sum, 0).real / (double)result.count);
-  } else {
-    result.mean = whole_mean(o, in);
-  }
-  memcpy(out, &result, sizeof result);
-  return RED_OK;
-}
-
 red_status red_reference_in_fpenv(const red_problem *problem, const void *in, const void *in2, void *out) {
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
@@ -415,7 +351,7 @@ red_status red_reference_in_fpenv(const red_problem *problem, const void *in, co
   o.problem.out = lowered.out;
   switch (problem->kind) {
   case RED_STATS:
-    return stats(&o, in, out);
+    return red_reference_stats(problem, &lowered, in, out);
   case RED_REDUCE:
     return reduce(&o, in, out);
   default:
@@ -430,10 +366,11 @@ red_status red_reference2(const red_problem *problem, const void *in, const void
   if (status != RED_OK) return status;
   if (in == NULL && problem->n > 0)
     return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)problem->n);
-  if (out == NULL && (problem->n > 0 || problem->kind == RED_REDUCE)) return red_fail(RED_ERR_INVALID, "out is NULL");
+  if (out == NULL && (problem->n > 0 || !red_is_scan(problem->kind))) return red_fail(RED_ERR_INVALID, "out is NULL");
   status = red_check_in2(&lowered, in2);
   if (status == RED_OK) status = red_check_overlap(&lowered, (uintptr_t)in, (uintptr_t)out);
   if (status == RED_OK && in2 != NULL) status = red_check_overlap(&lowered, (uintptr_t)in2, (uintptr_t)out);
+  if (status == RED_OK && problem->kind == RED_STATS) status = red_stats_check_size(out);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
   status = red_reference_in_fpenv(problem, in, in2, out);

@@ -7,6 +7,9 @@
 /* red_reference() for a caller that has entered the floating-point environment (fpenv.h) and checked its pointers. */
 red_status red_reference_in_fpenv(const red_problem *problem, const void *in, const void *in2, void *out);
 
+/* The same for statistics; writes a red_stats_result of any alignment. */
+red_status red_reference_stats(const red_problem *problem, const red_lowered *lowered, const void *in, void *out);
+
 /* sum / count, rounded once to nearest even. */
 double red_reference_divide(__int128 sum, uint64_t count);
 

@@ -9,6 +9,7 @@
 #define RED_CORE_STATE_H
 
 #include "lower.h"
+#include "moments.h"
 
 typedef struct red_state {
   union {
@@ -52,19 +53,42 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
 /*
  * What RED_STATS accumulates. argmin and argmax are ARGMIN states (zeros merged), least and greatest MIN states of
  * RED_MIN and RED_MAX; integer sums have 128 bits, for the mean.
+ * Whoever fills one begins with the identity and leaves there what the selection does not need.
  */
 typedef struct red_stats_state {
   red_state sum;
   int64_t sum_high; /* integers: bits 64..127 of the sum */
   red_state least, greatest;
   red_state argmin, argmax;
+  red_moments moments;
+  uint64_t nan_count;
 } red_stats_state;
 
-/* Everything but float sums, whose order the caller's forest decides. */
+/* What a selection makes it necessary to accumulate. */
+static inline bool red_stats_need_sum(const red_lowered *lowered) {
+  return (lowered->stats & (RED_STAT_SUM | RED_STAT_MEAN)) != 0;
+}
+static inline bool red_stats_need_extrema(const red_lowered *lowered) {
+  return (lowered->stats & (RED_STAT_MIN | RED_STAT_MAX | RED_STAT_ARGMIN | RED_STAT_ARGMAX)) != 0;
+}
+static inline bool red_stats_need_moments(const red_lowered *lowered) {
+  return (lowered->stats & RED_STAT_VARIANCE) != 0;
+}
+static inline bool red_stats_need_nan_count(const red_lowered *lowered) {
+  return (lowered->stats & RED_STAT_NAN_COUNT) != 0 && lowered->in_float;
+}
+
+/* What merging changes nothing: no elements. */
+red_stats_state red_stats_identity(const red_lowered *lowered);
+
+/* Everything but float sums and moments, whose order the caller's forests decide. */
 void red_stats_merge(const red_lowered *lowered, red_stats_state *into, const red_stats_state *next);
 
 /* `count` > 0 elements; writes *result. */
 void red_stats_finish(const red_lowered *lowered, const red_stats_state *state, uint64_t count,
                       red_stats_result *result);
+
+/* RED_ERR_INVALID unless the caller has set the size of the result at `out` (any alignment) to this library's. */
+red_status red_stats_check_size(const void *out);
 
 #endif

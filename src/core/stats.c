@@ -5,12 +5,24 @@
 #include <string.h>
 
 #include "half.h"
+#include "status.h"
+
+red_stats_state red_stats_identity(const red_lowered *lowered) {
+  red_lowered part;
+  red_stats_state none = {.sum_high = 0};
+  red_lower_part(lowered, RED_MIN, &part);
+  none.least = none.greatest = red_state_identity(&part);
+  red_lower_part(lowered, RED_ARGMIN, &part);
+  none.argmin = none.argmax = red_state_identity(&part);
+  return none;
+}
 
 void red_stats_merge(const red_lowered *lowered, red_stats_state *into, const red_stats_state *next) {
   into->least = red_state_least(into->least, next->least);
   into->greatest = red_state_least(into->greatest, next->greatest);
   into->argmin = red_state_least_first(into->argmin, next->argmin);
   into->argmax = red_state_least_first(into->argmax, next->argmax);
+  into->nan_count += next->nan_count;
   if (lowered->in_float) return;
   uint64_t low = into->sum.u64 + next->sum.u64;
   uint64_t carry = low < next->sum.u64;
@@ -59,18 +71,39 @@ static double mean_of(const red_lowered *lowered, const red_stats_state *state, 
   return red_canonical_f64(sum / (double)count);
 }
 
+/* n - 1 = 0 has no sample variance: 0 / 0 is NaN. */
+static void finish_moments(const red_moments *moments, uint64_t count, red_stats_result *result) {
+  result->squared_deviations = red_canonical_f64(moments->squares);
+  result->variance = red_canonical_f64(moments->squares / (double)count);
+  result->sample_variance = red_canonical_f64(moments->squares / (double)(count - 1));
+}
+
+static void finish_part(const red_lowered *lowered, red_op op, red_state state, uint64_t count, red_scalar *out) {
+  red_lowered part;
+  red_lower_part(lowered, op, &part);
+  red_state_store(&part, state, count, out);
+}
+
 void red_stats_finish(const red_lowered *lowered, const red_stats_state *state, uint64_t count,
                       red_stats_result *result) {
-  red_lowered part;
+  const unsigned wanted = lowered->stats;
   memset(result, 0, sizeof *result);
-  result->count = count;
-  result->mean = mean_of(lowered, state, count);
-  red_lower_part(lowered, RED_SUM, &part);
-  red_state_store(&part, state->sum, count, &result->sum);
-  red_lower_part(lowered, RED_MIN, &part);
-  red_state_store(&part, state->least, count, &result->min);
-  red_lower_part(lowered, RED_MAX, &part);
-  red_state_store(&part, state->greatest, count, &result->max);
-  result->argmin = state->argmin.index;
-  result->argmax = state->argmax.index;
+  result->size = sizeof *result;
+  if ((wanted & RED_STAT_COUNT) != 0) result->count = count;
+  if (red_stats_need_nan_count(lowered)) result->nan_count = state->nan_count;
+  if ((wanted & RED_STAT_MEAN) != 0) result->mean = mean_of(lowered, state, count);
+  if ((wanted & RED_STAT_VARIANCE) != 0) finish_moments(&state->moments, count, result);
+  if ((wanted & RED_STAT_SUM) != 0) finish_part(lowered, RED_SUM, state->sum, count, &result->sum);
+  if ((wanted & RED_STAT_MIN) != 0) finish_part(lowered, RED_MIN, state->least, count, &result->min);
+  if ((wanted & RED_STAT_MAX) != 0) finish_part(lowered, RED_MAX, state->greatest, count, &result->max);
+  if ((wanted & RED_STAT_ARGMIN) != 0) result->argmin = state->argmin.index;
+  if ((wanted & RED_STAT_ARGMAX) != 0) result->argmax = state->argmax.index;
+}
+
+red_status red_stats_check_size(const void *out) {
+  size_t size;
+  memcpy(&size, out, sizeof size);
+  if (size == sizeof(red_stats_result)) return RED_OK;
+  return red_fail(RED_ERR_INVALID, "out->size is %zu, this library expects %zu: set it to sizeof(red_stats_result)",
+                  size, sizeof(red_stats_result));
 }

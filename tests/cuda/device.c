@@ -52,6 +52,7 @@ red_status run_on_device(const device_run *run, const red_problem *host, const v
     args.workspace_bytes = red_plan_workspace(plan);
     args.workspace = workspace = alloc_filled(context, args.workspace_bytes, 0x5a);
   }
+  if (run->host_result) prepare_output(host, out);
   status = red_plan_execute_args(plan, run->queue, &args);
   if (status == RED_OK && !run->host_result) {
     unsigned char *copy = malloc(room);

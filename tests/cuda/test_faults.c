@@ -81,7 +81,7 @@ enum {
 
 static float *data, *expected, *actual;
 static float sum;
-static red_stats_result stats;
+static red_stats_result stats = {.size = sizeof stats};
 
 static red_status check(int right) {
   return right ? RED_OK : RED_ERR_MISMATCH;
@@ -101,6 +101,7 @@ static red_status on_device(red_context *context, red_kind kind, red_memory out_
   if (status == RED_OK) status = red_alloc(context, N * sizeof(float), &in);
   if (status == RED_OK) status = red_alloc(context, bytes, &out);
   if (status == RED_OK) status = red_upload(context, queue, in, 0, data, N * sizeof(float));
+  prepare_output(&problem, actual);
   if (status == RED_OK) status = red_plan_execute(plan, queue, in, out_memory == RED_HOST ? actual : out);
   if (status == RED_OK && out_memory == RED_DEVICE) status = red_download(context, queue, actual, out, 0, bytes);
   if (status == RED_OK) {

@@ -157,7 +157,7 @@ START_TEST(statistics) {
   random_state random = random_start(202);
   red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, RED_F32, N);
   red_plan *plan = device_plan(RED_STATS, RED_SUM, N);
-  red_stats_result want, got;
+  red_stats_result want = {.size = sizeof want}, got;
   ck_cuda(cuda.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   ck_red(red_plan_execute(plan, queue, in, result));
   CUgraphExec exec = end_capture();

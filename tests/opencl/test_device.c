@@ -57,6 +57,7 @@ static void compare_on_device(const red_problem *problem, red_queue *queue, rand
   red_args args = {.size = sizeof args};
   random_elements(random, problem->in, in, problem->n);
   if (takes_two(problem)) random_elements(random, problem->in, in2, problem->n);
+  prepare_output(problem, expected);
   red_status status = red_reference2(problem, in, takes_two(problem) ? in2 : NULL, expected);
   args.in_offset = in_size * random_below(random, 9);
   args.out_offset = out_size * random_below(random, 9);
@@ -174,6 +175,7 @@ START_TEST(statistics) {
   for (unsigned in = 1; in < RED_DTYPE_COUNT; in++)
     for (unsigned i = 0; i < suite_repeat(10); i++) {
       red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, 1 + random_below(&random, N));
+      problem.stats = (unsigned)random_below(&random, 2) * RED_STAT_ALL;
       compare_on_device(&problem, NULL, &random);
     }
 }

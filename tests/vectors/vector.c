@@ -3,6 +3,7 @@
 #include "vector.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,10 +101,12 @@ static size_t output_bytes(const red_vector *vector, uint64_t *count) {
   return kind == RED_STATS ? sizeof(red_stats_result) : red_dtype_bytes(vector->out);
 }
 
-size_t red_vector_output_bytes(const red_vector *vector) {
+void *red_vector_output(const red_vector *vector) {
   uint64_t count;
   size_t bytes = output_bytes(vector, &count) * count;
-  return bytes > 0 ? bytes : 1;
+  void *out = calloc(1, bytes > 0 ? bytes : 1);
+  if (out != NULL && vector->problem.kind == RED_STATS) ((red_stats_result *)out)->size = sizeof(red_stats_result);
+  return out;
 }
 
 static uint64_t load(const void *at, size_t bytes) {
@@ -129,7 +132,11 @@ static size_t stats_part(const red_vector *vector, const char *label, size_t len
                {"max", offsetof(red_stats_result, max), in},
                {"argmin", offsetof(red_stats_result, argmin), 8},
                {"argmax", offsetof(red_stats_result, argmax), 8},
-               {"mean", offsetof(red_stats_result, mean), 8}};
+               {"mean", offsetof(red_stats_result, mean), 8},
+               {"nan_count", offsetof(red_stats_result, nan_count), 8},
+               {"variance", offsetof(red_stats_result, variance), 8},
+               {"sample_variance", offsetof(red_stats_result, sample_variance), 8},
+               {"squared_deviations", offsetof(red_stats_result, squared_deviations), 8}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (strlen(parts[i].label) == length && memcmp(parts[i].label, label, length) == 0) {
       *offset = parts[i].offset;
@@ -181,7 +188,9 @@ int red_vector_matches(const red_vector *vector, red_status status, const void *
     if (!word_matches(vector, at, length, out, why)) return 0;
     at += length + 1;
   }
-  if (vector->problem.kind == RED_STATS && ((const red_stats_result *)out)->count != vector->problem.n) {
+  bool counted = vector->problem.stats == 0 || (vector->problem.stats & RED_STAT_COUNT) != 0;
+  uint64_t count = counted ? vector->problem.n : 0;
+  if (vector->problem.kind == RED_STATS && ((const red_stats_result *)out)->count != count) {
     explain(why, "%s: count is not n", vector->id);
     return 0;
   }

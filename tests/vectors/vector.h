@@ -31,8 +31,8 @@ void *red_vector_input(const red_vector *vector, red_vector_why *why);
 /* Where in these the second input begins; NULL if the operator takes one. */
 const void *red_vector_second(const red_vector *vector, const void *input);
 
-/* Bytes of the output, at least 1. */
-size_t red_vector_output_bytes(const red_vector *vector);
+/* Room for the output, zero but for the size of statistics, to be freed by the caller; NULL: out of memory. */
+void *red_vector_output(const red_vector *vector);
 
 /* Whether status and output are the expected ones. */
 int red_vector_matches(const red_vector *vector, red_status status, const void *out, red_vector_why *why);

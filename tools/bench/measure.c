@@ -113,6 +113,8 @@ static red_status use_device(struct entry *e) {
 }
 
 static red_status prepare(struct entry *e) {
+  const red_stats_result ours = {.size = sizeof ours};
+  memcpy(e->result, &ours, sizeof ours); /* what statistics want to know of their result */
   if (e->route == ROUTE_PLAN && !e->device->on_host) return use_device(e);
   use_host(e);
   if (e->route == ROUTE_PLAN) return red_plan_create(e->device->context, &e->c->problem, &e->plan);

@@ -120,6 +120,7 @@ typedef struct red_cuda_stats_finish {
   const uint64_t *raw;
   void *out;
   uint64_t n;
+  uint64_t stats; /* the selection */
   red_cuda_element element;
 } red_cuda_stats_finish;
 

@@ -55,13 +55,18 @@ __device__ inline void finish_stats(const red_cuda_stats_finish &args) {
   red_stats_result *out = static_cast<red_stats_result *>(args.out);
   red_cuda_element least = args.element, greatest = args.element;
   greatest.key_xor ^= low_bits(greatest.in_bytes);
-  out->count = args.n;
-  out->mean = mean_of(args);
-  out->sum.u64 = sum_of(args);
-  out->min.u64 = bits_of_key(least, static_cast<int64_t>(args.raw[RED_CUDA_RAW_LEAST]));
-  out->max.u64 = bits_of_key(greatest, static_cast<int64_t>(args.raw[RED_CUDA_RAW_GREATEST]));
-  out->argmin = args.raw[RED_CUDA_RAW_ARGMIN];
-  out->argmax = args.raw[RED_CUDA_RAW_ARGMAX];
+  auto wanted = [&](unsigned part) { return (args.stats & part) != 0; };
+  red_stats_result result = {};
+  result.size = sizeof result;
+  if (wanted(RED_STAT_COUNT)) result.count = args.n;
+  if (wanted(RED_STAT_MEAN)) result.mean = mean_of(args);
+  if (wanted(RED_STAT_SUM)) result.sum.u64 = sum_of(args);
+  if (wanted(RED_STAT_MIN)) result.min.u64 = bits_of_key(least, static_cast<int64_t>(args.raw[RED_CUDA_RAW_LEAST]));
+  if (wanted(RED_STAT_MAX))
+    result.max.u64 = bits_of_key(greatest, static_cast<int64_t>(args.raw[RED_CUDA_RAW_GREATEST]));
+  if (wanted(RED_STAT_ARGMIN)) result.argmin = args.raw[RED_CUDA_RAW_ARGMIN];
+  if (wanted(RED_STAT_ARGMAX)) result.argmax = args.raw[RED_CUDA_RAW_ARGMAX];
+  *out = result;
 }
 
 } // namespace red

@@ -46,6 +46,7 @@ INLINE v_f64 v_f64_from_f32(const void *p) {
 }
 
 #define HAVE_FMA
+#define SPARE_MULTIPLIERS /* Zen multiplies and adds in different units */
 INLINE v_f32 v_fma_f32(v_f32 a, v_f32 b, v_f32 c) {
   return (v_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
@@ -60,6 +61,15 @@ INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
 #define HAVE_MUL_EVEN_I32
 INLINE v_u64 v_mul_even_i32(v_u8 a, v_u8 b) {
   return (v_u64)_mm256_mul_epi32((__m256i)a, (__m256i)b);
+}
+
+#define HAVE_F64_FROM_HALF
+INLINE v_f64 v_f64_from_f16(const void *p) {
+  return (v_f64)_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_bf16(const void *p) {
+  __m128i wide = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)p));
+  return (v_f64)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(wide, 16)));
 }
 
 #define HAVE_LOAD_PARTIAL

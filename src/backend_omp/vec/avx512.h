@@ -49,6 +49,7 @@ INLINE v_f64 v_f64_from_f32(const void *p) {
 }
 
 #define HAVE_FMA
+#define SPARE_MULTIPLIERS /* Zen multiplies and adds in different units */
 INLINE v_f32 v_fma_f32(v_f32 a, v_f32 b, v_f32 c) {
   return (v_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
@@ -63,6 +64,23 @@ INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
 #define HAVE_MUL_EVEN_I32
 INLINE v_u64 v_mul_even_i32(v_u8 a, v_u8 b) {
   return (v_u64)_mm512_mul_epi32((__m512i)a, (__m512i)b);
+}
+
+#define HAVE_F64_FROM_HALF
+INLINE v_f64 v_f64_from_f16(const void *p) {
+  return (v_f64)_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_bf16(const void *p) {
+  __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+  return (v_f64)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
+}
+
+#define HAVE_F64_FROM_64
+INLINE v_f64 v_f64_from_u64(v_u64 x) {
+  return (v_f64)_mm512_cvtepu64_pd((__m512i)x);
+}
+INLINE v_f64 v_f64_from_i64(v_u64 x) {
+  return (v_f64)_mm512_cvtepi64_pd((__m512i)x);
 }
 
 #define HAVE_LOAD_PARTIAL

@@ -33,6 +33,15 @@ typedef void red_extrema_fn(const red_lowered *lowered, const void *in, size_t n
 /* The node of a whole chunk and both keys (of RED_STATS, where NaNs win) in one sweep. */
 typedef red_state red_stats_fn(const red_lowered *lowered, const void *in, int64_t keys[2]);
 
+/*
+ * The moments of n > 0 elements, at most a chunk of statistics (red_chunk_elements). A whole chunk prefetches what lies
+ * `ahead` bytes beyond, if that is not 0.
+ */
+typedef red_moments red_moments_fn(const void *in, size_t n, size_t ahead);
+
+/* How many of at most 4096 floats are NaN; `inf` as in red_lowered. */
+typedef uint64_t red_nans_fn(const void *in, size_t n, uint64_t inf);
+
 /* The index of the first element whose key is `key`; there is one. */
 typedef size_t red_find_fn(const red_lowered *lowered, const void *in, size_t n, int64_t key);
 
@@ -97,6 +106,8 @@ typedef struct red_kernels {
   red_extrema_fn *extrema[RED_DTYPE_COUNT];
   red_find_fn *find[RED_DTYPE_COUNT];
   red_stats_fn *stats[RED_DTYPE_COUNT]; /* NULL where two sweeps are as good */
+  red_moments_fn *moments[RED_DTYPE_COUNT];
+  red_nans_fn *nans[RED_DTYPE_COUNT]; /* of floats */
   /* Halves of 64 bits: the sum of the low and of the high 32 bits (sign-extended for i64), n < 2^31. */
   void (*sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
   red_scan_fn *scan[RED_LANE_OPS];

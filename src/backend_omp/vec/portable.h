@@ -97,6 +97,31 @@ INLINE v_f64 v_f64_from_bf16(const void *p) {
 }
 #endif
 
+/*
+ * a + b and a - b, times one by the multipliers where sums are what is waited for and these are other units: one
+ * rounding of the same number. The compiler shall not see that it is one.
+ */
+#ifdef SPARE_MULTIPLIERS
+INLINE v_f64 v_one_f64(void) {
+  v_f64 one = (v_f64){0} + 1.0;
+  __asm__("" : "+v"(one));
+  return one;
+}
+INLINE v_f64 v_spare_add_f64(v_f64 a, v_f64 b) {
+  return v_fma_f64(a, v_one_f64(), b);
+}
+INLINE v_f64 v_spare_sub_f64(v_f64 a, v_f64 b) {
+  return v_fma_f64(a, v_one_f64(), -b);
+}
+#else
+INLINE v_f64 v_spare_add_f64(v_f64 a, v_f64 b) {
+  return a + b;
+}
+INLINE v_f64 v_spare_sub_f64(v_f64 a, v_f64 b) {
+  return a - b;
+}
+#endif
+
 /* The first `count` elements of `bytes` bytes at p, fewer than a vector's; `pad` beyond. Nothing else is read. */
 #ifndef HAVE_LOAD_PARTIAL
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {

@@ -139,6 +139,29 @@ INLINE uint64_t count_nonzero(const uint8_t *p, size_t n, unsigned bytes, uint64
   return all - zeros;
 }
 
+/* NaNs exceed infinity once their sign is gone; a call has too few elements for lanes to overflow. */
+INLINE uint64_t count_nans(const uint8_t *p, size_t n, unsigned bytes, uint64_t inf) {
+  const size_t lanes = VB / bytes;
+  const v_u8 magnitude = v_splat((red_state){.u64 = UINT64_MAX >> (65 - 8 * bytes)}, bytes);
+  const v_u8 infinity = v_splat((red_state){.u64 = inf}, bytes);
+  v_u8 found[2] = {{0}};
+  for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
+    for (unsigned j = 0; j < 2; j++)
+      found[j] = lanes_minus(found[j], lanes_greater(v_load(p + j * VB) & magnitude, infinity, bytes), bytes);
+  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
+    v_u8 x = n < lanes ? v_load_partial(p, n, bytes, (v_u8){0}) : v_load(p);
+    found[0] = lanes_minus(found[0], lanes_greater(x & magnitude, infinity, bytes), bytes);
+  }
+  return total_lanes(found[0], bytes) + total_lanes(found[1], bytes);
+}
+
+#define KERNEL(dtype, suffix)                                                                                          \
+  uint64_t ISA(nans_##suffix)(const void *data, size_t n, uint64_t inf) {                                              \
+    return count_nans(data, n, suffix / 8, inf);                                                                       \
+  }
+RED_NAN_COUNTS(KERNEL)
+#undef KERNEL
+
 #define KERNEL(suffix, bytes)                                                                                          \
   red_state ISA(and_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
     (void)lowered;                                                                                                     \

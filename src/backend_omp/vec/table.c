@@ -30,6 +30,12 @@ RED_WIDTHS(X)
   red_find_fn ISA(find_##suffix);
 RED_EXTREMA(X)
 #undef X
+#define X(dtype, suffix) red_moments_fn ISA(moments_##suffix);
+RED_DTYPE_NAMES(X)
+#undef X
+#define X(dtype, suffix) red_nans_fn ISA(nans_##suffix);
+RED_NAN_COUNTS(X)
+#undef X
 #define X(name, op) red_scan_fn ISA(scan_##name);
 RED_SCANS(X)
 #undef X
@@ -94,6 +100,12 @@ const red_kernels ISA(red_kernels) = {
 #if VB == 64
     .stats = {[RED_F32] = ISA(stats_f32), [RED_F64] = ISA(stats_f64)},
 #endif
+#define X(dtype, suffix) [dtype] = ISA(moments_##suffix),
+    .moments = {RED_DTYPE_NAMES(X)},
+#undef X
+#define X(dtype, suffix) [dtype] = ISA(nans_##suffix),
+    .nans = {RED_NAN_COUNTS(X)[RED_BF16] = ISA(nans_16)},
+#undef X
     .sum_halves = ISA(sum_halves),
 #define X(name, op) [op] = ISA(scan_##name),
     .scan = {RED_SCANS(X)},

@@ -60,6 +60,21 @@ static RED_V(RED_ELEMENT) RED_V(red_unkey)(RED_V(RED_KEY) key, red_rules rules) 
 }
 #endif
 
+#if RED_WANT_MOMENTS
+/* In f64: exact, but for integers of 64 bits, which are rounded to nearest. */
+static RED_V(double) RED_V(red_real)(RED_V(RED_ELEMENT) bits) {
+#if RED_IN_FLOAT && RED_IN_BITS == 64
+  return RED_V(as_double)(bits);
+#elif RED_IN_FLOAT
+  return RED_V(convert_double)(RED_V(red_widen)(bits));
+#elif RED_IN_SIGNED
+  return RED_V(convert_double)(RED_V(RED_JOIN(as_, RED_KEY))(bits));
+#else
+  return RED_V(convert_double)(bits);
+#endif
+}
+#endif
+
 /* An element as an operand. */
 static RED_V(RED_VALUE) RED_V(red_lift)(RED_V(RED_ELEMENT) bits, red_rules rules) {
 #if RED_CANONICAL && RED_IN_BITS == 64

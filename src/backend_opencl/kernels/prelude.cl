@@ -4,6 +4,7 @@
  *   RED_IN_f32 .. and RED_IN_BITS, RED_IN_FLOAT, RED_IN_SIGNED (0 or 1)   the elements
  *   RED_ADD RED_MUL RED_MIN RED_ARGMIN RED_AND RED_OR RED_XOR RED_COUNT   the family (src/core/lower.h)
  *   RED_CANONICAL   32 or 64: float accumulators in the canonical order; 0: any order
+ *   RED_WANT_SUM RED_WANT_EXTREMA RED_WANT_NANS RED_WANT_MOMENTS (0 or 1)  of statistics: what the selection needs
  * and this file derives from them
  *   RED_ELEMENT   an element's bits            RED_KEY     the signed integer of that width
  *   RED_VALUE     what lanes accumulate        RED_STATE   what nodes hold
@@ -11,7 +12,7 @@
  * A node lies in memory as RED_SLOT words of 64 bits, laid out as red_state is.
  */
 #pragma OPENCL FP_CONTRACT OFF
-#if RED_CANONICAL == 64
+#if RED_CANONICAL == 64 || RED_WANT_MOMENTS
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 

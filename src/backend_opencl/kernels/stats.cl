@@ -4,7 +4,7 @@
  * of the reduction, in its order; minima and maxima are least keys under two sets of rules, their places least keys
  * under two more, in which -0 == +0.
  */
-#define RED_STATS_WORDS 8
+#define RED_RESULT_WORDS 12 /* of red_stats_result */
 
 typedef struct red_extrema {
   RED_KEY least, greatest;  /* keys of min and max */
@@ -15,6 +15,7 @@ typedef struct red_extrema {
 typedef struct red_summary {
   red_node sum;
   ulong high; /* integers: bits 64..127 of the sum */
+  ulong nans;
   red_extrema extrema;
 } red_summary;
 
@@ -54,6 +55,7 @@ static red_summary red_merge_summaries(red_summary a, red_summary b) {
   a.high += b.high + (sum < b.sum);
 #endif
   a.sum = sum;
+  a.nans += b.nans;
   a.extrema = red_merge_extrema(a.extrema, b.extrema);
   return a;
 }
@@ -69,6 +71,7 @@ static red_summary red_get_summary(global const ulong *nodes, ulong at) {
   s.extrema.min_at = nodes[5];
   s.extrema.max_key = (RED_KEY)nodes[6];
   s.extrema.max_at = nodes[7];
+  s.nans = nodes[8];
   return s;
 }
 
@@ -82,6 +85,7 @@ static void red_put_summary(global ulong *nodes, ulong at, red_summary s) {
   nodes[5] = s.extrema.min_at;
   nodes[6] = (ulong)(long)s.extrema.max_key;
   nodes[7] = s.extrema.max_at;
+  nodes[8] = s.nans;
 }
 
 /* Bits 64..127 of a chunk's sum of integers narrower than 64 bits. */
@@ -93,12 +97,29 @@ static ulong red_high_of(red_node sum) {
 #endif
 }
 
+static red_summary red_nothing(void) {
+  red_summary none = {red_identity(), 0, 0, red_no_extrema()};
+  return none;
+}
+
+static ulong red_is_nan(RED_ELEMENT bits, red_rules rules) {
+#if RED_IN_FLOAT
+  return (bits & (RED_ELEMENT)RED_MOST) > (RED_ELEMENT)rules.inf;
+#else
+  return 0;
+#endif
+}
+
 /* Work-item i: the summary of the summaries [i << level, (i + 1) << level), as far as there are any. */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 red_stats_nodes(global ulong *nodes, ulong from_at, ulong count, uint level, ulong to_at) {
   red_summary waiting[32];
   ulong first = get_global_id(0) << level, end = min(count, (get_global_id(0) + 1) << level);
   uint height = 0;
+#if RED_WANT_MOMENTS
+  red_moments_stack moments = {.height = 0};
+  for (ulong i = first; i < end; i++) red_moments_push(&moments, i - first, red_get_moments(nodes + from_at, i));
+#endif
   for (ulong i = first; i < end; i++) {
     red_summary s = red_get_summary(nodes + from_at, i);
     for (ulong k = i - first; k & 1; k >>= 1) s = red_merge_summaries(waiting[--height], s);
@@ -107,6 +128,9 @@ red_stats_nodes(global ulong *nodes, ulong from_at, ulong count, uint level, ulo
   red_summary s = waiting[--height];
   while (height > 0) s = red_merge_summaries(waiting[--height], s);
   red_put_summary(nodes + to_at, get_global_id(0), s);
+#if RED_WANT_MOMENTS
+  red_put_moments(nodes + to_at, get_global_id(0), red_moments_pop(&moments));
+#endif
 }
 
 /* ---- The last step ---- */
@@ -176,25 +200,44 @@ static ulong red_mean_bits(red_summary s, ulong count) {
 #endif
 }
 
-/* As red_stats_result lies in memory: count, mean, sum, min, max, argmin, argmax. */
+static ulong red_sum_bits(red_summary s) {
+#if RED_CANONICAL && defined(RED_IN_f16)
+  return red_narrow((RED_WORD)red_pack(s.sum), 10, 15, 15);
+#elif RED_CANONICAL && defined(RED_IN_bf16)
+  return red_narrow((RED_WORD)red_pack(s.sum), 7, 127, 15);
+#elif RED_CANONICAL
+  return red_canonical((RED_WORD)red_pack(s.sum));
+#else
+  return s.sum;
+#endif
+}
+
+/* In bits of `wanted`, which are those of RED_STAT_COUNT .. RED_STAT_NAN_COUNT. */
+#define RED_WANTED(bit, value) ((wanted & (bit)) != 0 ? (value) : 0)
+
+/* As red_stats_result lies in memory; what was not selected is zero. */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-red_stats_finish(global const ulong *nodes, ulong at, red_rules rules, ulong count, global uchar *out,
+red_stats_finish(global const ulong *nodes, ulong at, red_rules rules, ulong count, ulong wanted, global uchar *out,
                  ulong out_offset) {
   global ulong *result = (global ulong *)(out + out_offset);
   red_summary s = red_get_summary(nodes + at, 0);
-  result[0] = count;
-  result[1] = red_mean_bits(s, count);
-#if RED_CANONICAL && defined(RED_IN_f16)
-  result[2] = red_narrow((RED_WORD)red_pack(s.sum), 10, 15, 15);
-#elif RED_CANONICAL && defined(RED_IN_bf16)
-  result[2] = red_narrow((RED_WORD)red_pack(s.sum), 7, 127, 15);
-#elif RED_CANONICAL
-  result[2] = red_canonical((RED_WORD)red_pack(s.sum));
-#else
-  result[2] = s.sum;
+  ulong variance = 0, sample_variance = 0, squares = 0;
+#if RED_WANT_MOMENTS
+  double sum = red_get_moments(nodes + at, 0).squares;
+  variance = red_canonical_double(sum / (double)count);
+  sample_variance = red_canonical_double(sum / (double)(count - 1));
+  squares = red_canonical_double(sum);
 #endif
-  result[3] = red_unkey(s.extrema.least, rules);
-  result[4] = red_unkey(s.extrema.greatest, red_opposite(rules));
-  result[5] = s.extrema.min_at;
-  result[6] = s.extrema.max_at;
+  result[0] = RED_RESULT_WORDS * 8;
+  result[1] = RED_WANTED(0x001, count);
+  result[2] = RED_WANTED(0x100, s.nans);
+  result[3] = RED_WANTED(0x004, red_mean_bits(s, count));
+  result[4] = variance;
+  result[5] = sample_variance;
+  result[6] = squares;
+  result[7] = RED_WANTED(0x002, red_sum_bits(s));
+  result[8] = RED_WANTED(0x010, (ulong)red_unkey(s.extrema.least, rules));
+  result[9] = RED_WANTED(0x020, (ulong)red_unkey(s.extrema.greatest, red_opposite(rules)));
+  result[10] = RED_WANTED(0x040, s.extrema.min_at);
+  result[11] = RED_WANTED(0x080, s.extrema.max_at);
 }

@@ -39,6 +39,12 @@ static void red_lane_sum(global const RED_ELEMENT *x, ulong at, uint count, uint
 #endif
 }
 
+static ulong red_lane_nans(global const RED_ELEMENT *x, ulong at, uint count, uint lane, red_rules rules) {
+  ulong nans = 0;
+  for (uint i = lane; i < count; i += RED_GROUP) nans += red_is_nan(x[at + i], rules);
+  return nans;
+}
+
 static red_summary red_fold_summaries(red_summary s, uint lane, local red_summary *scratch) {
   scratch[lane] = s;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -56,19 +62,32 @@ red_stats_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, r
   local red_node scratch[2 * RED_GROUP], waiting[32];
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset);
   uint lane = red_lane(), height = 0, chunk = 0;
-  red_summary mine = {red_identity(), 0, red_no_extrema()};
+  red_summary mine = red_nothing();
+#if RED_WANT_MOMENTS
+  local double differences[RED_ROW], squares[RED_ROW];
+  red_moments_stack moments = {.height = 0};
+#endif
   ulong first = get_group_id(0) * ((ulong)RED_CHUNK << level), end = min(n, first + ((ulong)RED_CHUNK << level));
   ulong lows = 0, highs = 0;
   for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
     uint count = (uint)min(end - at, (ulong)RED_CHUNK);
+#if RED_WANT_EXTREMA
     mine.extrema = red_lane_extrema(x, at, count, lane, rules, mine.extrema);
-#if RED_CANONICAL
+#endif
+#if RED_WANT_NANS
+    mine.nans += red_lane_nans(x, at, count, lane, rules);
+#endif
+#if RED_WANT_MOMENTS
+    red_moments node = red_group_moments(x + at, count, lane, differences, squares);
+    if (lane == 0) red_moments_push(&moments, chunk, node);
+#endif
+#if RED_WANT_SUM && RED_CANONICAL
     red_node sum = red_lane_node(x, at, count, lane, rules);
     sum = red_group_fold(sum, lane, scratch + (chunk & 1) * RED_GROUP);
     if (lane != 0) continue;
     for (uint k = chunk; k & 1; k >>= 1) sum = red_merge(waiting[--height], sum);
     waiting[height++] = sum;
-#else
+#elif RED_WANT_SUM
     red_lane_sum(x, at, count, lane, &lows, &highs);
 #endif
   }
@@ -78,9 +97,12 @@ red_stats_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, r
 #endif
   red_summary all = red_fold_summaries(mine, lane, summaries);
   if (lane != 0) return;
-#if RED_CANONICAL
+#if RED_WANT_SUM && RED_CANONICAL
   all.sum = waiting[--height];
   while (height > 0) all.sum = red_merge(waiting[--height], all.sum);
 #endif
   red_put_summary(nodes + nodes_at, get_group_id(0), all);
+#if RED_WANT_MOMENTS
+  red_put_moments(nodes + nodes_at, get_group_id(0), red_moments_pop(&moments));
+#endif
 }

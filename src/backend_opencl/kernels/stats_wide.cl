@@ -54,19 +54,61 @@ static red_node red_chunk_sum(global const RED_ELEMENT *x, uint count, red_rules
 #endif
 }
 
+/* The least keys of a chunk that begins at `at`, into those of the run; the places are the chunk's for now. */
+static red_extrema red_see_chunk(global const RED_ELEMENT *x, ulong at, uint count, red_rules rules, red_extrema run) {
+  red_rules opposite = red_opposite(rules);
+  RED_KEY least, greatest;
+  red_chunk_extrema(x + at, count, rules, &least, &greatest);
+  run.least = min(run.least, least);
+  run.greatest = min(run.greatest, greatest);
+  RED_KEY min_key = red_key(red_unkey(least, rules), red_merged(rules));
+  RED_KEY max_key = red_key(red_unkey(greatest, opposite), red_merged(opposite));
+  if (min_key < run.min_key) {
+    run.min_key = min_key;
+    run.min_at = at;
+  }
+  if (max_key < run.max_key) {
+    run.max_key = max_key;
+    run.max_at = at;
+  }
+  return run;
+}
+
+/* From the beginnings of the chunks that won to the places in them. */
+static red_extrema red_locate(global const RED_ELEMENT *x, ulong end, red_rules rules, red_extrema run) {
+  ulong at = run.min_at;
+  run.min_at += red_find_key(x + at, (uint)min(end - at, (ulong)RED_CHUNK), run.min_key, red_merged(rules));
+  at = run.max_at;
+  run.max_at +=
+      red_find_key(x + at, (uint)min(end - at, (ulong)RED_CHUNK), run.max_key, red_merged(red_opposite(rules)));
+  return run;
+}
+
+static ulong red_chunk_nans(global const RED_ELEMENT *x, uint count, red_rules rules) {
+  ulong nans = 0;
+  for (uint i = 0; i < count; i++) nans += red_is_nan(x[i], rules);
+  return nans;
+}
+
 /* Work-item i: the summary of its run of chunks. */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 red_stats_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules, global ulong *nodes,
                  ulong nodes_at) {
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset);
-  red_rules opposite = red_opposite(rules);
-  red_summary run = {red_identity(), 0, red_no_extrema()};
-  red_node waiting[32];
-  uint height = 0, chunk = 0;
+  red_summary run = red_nothing();
   ulong first = get_global_id(0) * ((ulong)RED_CHUNK << level), end = min(n, first + ((ulong)RED_CHUNK << level));
+  uint chunk = 0;
+#if RED_WANT_SUM && RED_CANONICAL
+  red_node waiting[32];
+  uint height = 0;
+#endif
+#if RED_WANT_MOMENTS
+  red_moments_stack moments = {.height = 0};
+#endif
   run.extrema.min_at = run.extrema.max_at = first;
   for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
     uint count = (uint)min(end - at, (ulong)RED_CHUNK);
+#if RED_WANT_SUM
     ulong high;
     red_node sum = red_chunk_sum(x + at, count, rules, &high);
 #if RED_CANONICAL
@@ -76,30 +118,26 @@ red_stats_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, r
     run.sum += sum;
     run.high += high + (run.sum < sum);
 #endif
-    RED_KEY least, greatest;
-    red_chunk_extrema(x + at, count, rules, &least, &greatest);
-    run.extrema.least = min(run.extrema.least, least);
-    run.extrema.greatest = min(run.extrema.greatest, greatest);
-    RED_KEY min_key = red_key(red_unkey(least, rules), red_merged(rules));
-    RED_KEY max_key = red_key(red_unkey(greatest, opposite), red_merged(opposite));
-    if (min_key < run.extrema.min_key) {
-      run.extrema.min_key = min_key;
-      run.extrema.min_at = at;
-    }
-    if (max_key < run.extrema.max_key) {
-      run.extrema.max_key = max_key;
-      run.extrema.max_at = at;
-    }
+#endif
+#if RED_WANT_EXTREMA
+    run.extrema = red_see_chunk(x, at, count, rules, run.extrema);
+#endif
+#if RED_WANT_NANS
+    run.nans += red_chunk_nans(x + at, count, rules);
+#endif
+#if RED_WANT_MOMENTS
+    red_moments_push(&moments, chunk, red_chunk_moments(x + at, count));
+#endif
   }
-#if RED_CANONICAL
+#if RED_WANT_SUM && RED_CANONICAL
   run.sum = waiting[--height];
   while (height > 0) run.sum = red_merge(waiting[--height], run.sum);
 #endif
-  ulong at = run.extrema.min_at;
-  run.extrema.min_at +=
-      red_find_key(x + at, (uint)min(end - at, (ulong)RED_CHUNK), run.extrema.min_key, red_merged(rules));
-  at = run.extrema.max_at;
-  run.extrema.max_at +=
-      red_find_key(x + at, (uint)min(end - at, (ulong)RED_CHUNK), run.extrema.max_key, red_merged(opposite));
+#if RED_WANT_EXTREMA
+  run.extrema = red_locate(x, end, rules, run.extrema);
+#endif
   red_put_summary(nodes + nodes_at, get_global_id(0), run);
+#if RED_WANT_MOMENTS
+  red_put_moments(nodes + nodes_at, get_global_id(0), red_moments_pop(&moments));
+#endif
 }
