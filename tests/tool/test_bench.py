@@ -103,6 +103,16 @@ class Rows(BenchTest):
         self.assertEqual([device["id"] for device in everything["devices"]], available)
         for row in everything["rows"]:
             self.assertGreater(row["median"], 0, row)
+        self.assertEqual({roofline["device"] for roofline in everything["rooflines"]}, set(available))
+
+    def test_roofs_of_devices(self):
+        got = self.json("bench", "--samples", 3, "--seconds", 0.001, "reduce:sum:f32:2^20", "scan:sum:f32:2^18")
+        for row in got["rows"]:
+            if row["route"] == "plan":
+                self.assertGreater(row["roof"], 0, row)
+                self.assertRegex(row["roof_what"], r"\Acopy" if row["problem"].startswith("scan") else r"\Aread")
+
+    def test_exclusions(self):
         without = self.json("bench", "--samples", 3, "--seconds", 0.001, "--backend=-opencl,-cuda", "reduce:sum:f32:9")
         self.assertEqual([device["id"] for device in without["devices"]], ["omp"])
 

@@ -16,6 +16,28 @@ static const uint64_t scratch_bytes = (uint64_t)256 << 20; /* twice the caches o
 
 /* ---- opening ---- */
 
+/* The library's context again, on objects that it shares with the engine. */
+static int share_with_engine(struct bench_device *device) {
+  const int code = engine_open(&device->engine, &device->info);
+  if (code) return code;
+  const red_context_options wish = {.size = sizeof wish,
+                                    .backend = device->info.id,
+                                    .native_context = device->engine.native_context,
+                                    .native_device = device->engine.native_device};
+  red_context_destroy(device->context);
+  device->context = NULL;
+  red_status status = red_context_create(&wish, &device->context);
+  if (!status) status = red_queue_wrap(device->context, device->engine.native_queue, &device->queue);
+  return status ? library_error(status) : EXIT_OK;
+}
+
+static int open_queue(struct bench_device *device) {
+  if (device->on_host) return EXIT_OK;
+  if (engine_exists(&device->info)) return share_with_engine(device);
+  const red_status status = red_queue_create(device->context, &device->queue);
+  return status ? library_error(status) : EXIT_OK;
+}
+
 static int open_device(struct bench_devices *devices, const char *id, unsigned threads) {
   struct bench_device *list = realloc(devices->list, (devices->count + 1) * sizeof *list);
   if (!list) {
@@ -31,8 +53,7 @@ static int open_device(struct bench_devices *devices, const char *id, unsigned t
   devices->count++;
   if (!status) status = red_context_device(device->context, RED_HOST, &device->info);
   device->on_host = strcmp(device->info.backend, "omp") == 0;
-  if (!status && !device->on_host) status = red_queue_create(device->context, &device->queue);
-  return status ? library_error(status) : EXIT_OK;
+  return status ? library_error(status) : open_queue(device);
 }
 
 /* The next entry of a comma-separated list; false at its end. */
@@ -97,6 +118,7 @@ void bench_devices_close(struct bench_devices *devices) {
     red_queue_destroy(device->queue);
     if (device->scratch) red_free(device->context, device->scratch);
     red_context_destroy(device->context);
+    engine_close(&device->engine);
   }
   free(devices->list);
   devices->list = NULL;

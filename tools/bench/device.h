@@ -8,13 +8,16 @@
 
 #include <red/red.h>
 
+#include "bench/engine.h"
 #include "options.h"
 
 struct bench_device {
   red_device_info info;
   red_context *context;
-  bool on_host; /* the CPU backend: it works on arrays in host memory */
-  red_queue *queue;
+  bool on_host;         /* the CPU backend: it works on arrays in host memory */
+  red_queue *queue;     /* the engine's, if there is one */
+  struct engine engine; /* for rooflines; without an api where the build has none for this device */
+  void *read_kernel;    /* the engine's, once it is needed */
   /* For cold samples on a device: a reduction of memory that the case does not use. */
   red_plan *sweep;
   void *scratch;

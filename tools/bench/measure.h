@@ -19,7 +19,7 @@ struct bench {
 /* Append the rows of a case, with cold or with warm caches. */
 int measure_case(struct bench *bench, const struct bench_case *c, bool cold);
 
-/* Append the rooflines of the levels of the CPU's memory. */
+/* Append the rooflines of the levels of the CPU's memory, and of each device's. In arrays that no cache holds. */
 int measure_rooflines(struct bench *bench);
 
 #endif
