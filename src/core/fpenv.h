@@ -25,9 +25,9 @@ static inline red_fpenv red_fpenv_enter(void) {
   return saved;
 }
 
-/* The sticky exception flags of our own arithmetic are not the caller's business either. */
+/* Exception flags may stay behind, as after any arithmetic, but where the caller traps on them. */
 static inline void red_fpenv_leave(red_fpenv saved) {
-  _mm_setcsr(saved);
+  if (__builtin_expect((saved & ~0x3fu) != RED_FPENV_DEFAULT, 0)) _mm_setcsr(saved);
 }
 
 #elif defined(__aarch64__)

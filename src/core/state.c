@@ -224,6 +224,10 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
     if (lowered->canonical) {
+      if (lowered->out == RED_F32 && lowered->acc_bytes == 4 && lowered->finish == RED_FINISH_VALUE) {
+        store_f32(state.f32, out); /* by far the most frequent, and small calls are short */
+        return;
+      }
       double sum = takes_f64(lowered) ? state.f64 : (double)state.f32;
       store_float(lowered->out, finished(lowered, sum, count), out);
       return;

@@ -83,10 +83,11 @@ INLINE v_f64 v_f64_from_i64(v_u64 x) {
   return (v_f64)_mm512_cvtepi64_pd((__m512i)x);
 }
 
+/* A mask costs nothing: count may also be 0 or a whole vector's. */
 #define HAVE_LOAD_PARTIAL
+#define HAVE_MASKS
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
-  __mmask64 mask = ((__mmask64)1 << (count * bytes)) - 1;
-  return (v_u8)_mm512_mask_loadu_epi8((__m512i)pad, mask, p);
+  return (v_u8)_mm512_mask_loadu_epi8((__m512i)pad, _bzhi_u64(~(uint64_t)0, (unsigned)count * bytes), p);
 }
 
 #define HAVE_ANY

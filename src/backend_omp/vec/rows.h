@@ -112,6 +112,18 @@ INLINE v_u8 first_row(red_lane_op op, red_map map, v_u8 x, v_u8 y) {
 INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc, const uint8_t *p, const uint8_t *q,
                             size_t count) {
   const size_t lanes = VB / op_bytes(op);
+#if defined(HAVE_MASKS) /* always all of the row's vectors: no branch, and the accumulators stay in registers */
+  if (float_bytes(in) == op_bytes(op)) {
+    const v_u8 pads = v_splat((red_state){.u64 = pad_bits(op, in)}, op_bytes(op));
+    for (unsigned j = 0; j < ROW_VECTORS; j++) {
+      size_t left = count > j * lanes ? count - j * lanes : 0, here = left < lanes ? left : lanes;
+      v_u8 x = v_load_partial(p + j * VB, here, op_bytes(op), pads);
+      v_u8 y = map == RED_MAP_PRODUCT ? v_load_partial(q + j * VB, here, op_bytes(op), (v_u8){0}) : x;
+      acc[j] = next_row(op, in, map, acc[j], x, y);
+    }
+    return;
+  }
+#endif
   for (unsigned j = 0; j < ROW_VECTORS && count > 0; j++) {
     size_t here = count < lanes ? count : lanes, step = here * float_bytes(in);
     v_u8 x = load_padded(op, in, p, here, pad_bits(op, in));
@@ -123,12 +135,39 @@ INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc
   }
 }
 
+INLINE red_state fold_row(red_lane_op op, v_u8 *acc) {
+  for (unsigned half = ROW_VECTORS / 2; half > 0; half /= 2)
+    for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
+  return v_state(op, v_fold(op, acc[0]));
+}
+
+#if defined(HAVE_MASKS)
+/* Less than a chunk, where a whole row has registers: the first row is added to the identity, which changes nothing. */
+INLINE red_state short_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
+  const size_t lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * float_bytes(in);
+  v_u8 acc[ROW_VECTORS];
+  for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
+  for (; n >= lanes; n -= lanes, p += ROW_VECTORS * step) {
+    for (unsigned j = 0; j < ROW_VECTORS; j++) {
+      v_u8 x = load(op, in, p + j * step), y = map == RED_MAP_PRODUCT ? load(op, in, q + j * step) : x;
+      acc[j] = next_row(op, in, map, acc[j], x, y);
+    }
+    if (map == RED_MAP_PRODUCT) q += ROW_VECTORS * step;
+  }
+  add_partial_row(op, in, map, acc, p, q, n);
+  return fold_row(op, acc);
+}
+#endif
+
 /* node(0, .): n > 0 elements, at most a chunk. */
 INLINE red_state chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
   const size_t bytes = float_bytes(in), lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * bytes;
   const size_t rows = n / lanes, done = rows * lanes * bytes;
   const unsigned pass = pass_vectors(map);
   const bool two = map == RED_MAP_PRODUCT;
+#if defined(HAVE_MASKS)
+  if (rows < ROWS && bytes == op_bytes(op)) return short_chunk(op, in, map, p, q, n);
+#endif
   v_u8 acc[ROW_VECTORS];
   if (rows == 0)
     for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
@@ -147,9 +186,7 @@ INLINE red_state chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t 
       for (unsigned j = 0; j < pass; j++) acc[first + j] = a[j];
     }
   if (rows < ROWS) add_partial_row(op, in, map, acc, p + done, two ? q + done : p + done, n - rows * lanes);
-  for (unsigned half = ROW_VECTORS / 2; half > 0; half /= 2)
-    for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
-  return v_state(op, v_fold(op, acc[0]));
+  return fold_row(op, acc);
 }
 
 INLINE red_state merge(red_lane_op op, red_state a, red_state b) {
