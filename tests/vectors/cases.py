@@ -3,6 +3,8 @@
 from cases_any_order import integers, logic, order_of_floats, scans_of_integers, scans_of_order, statistics
 from cases_exact import (exact_cancelling, exact_init, exact_integers, exact_lengths, exact_rooms, exact_rounding,
                          exact_values)
+from cases_norms import (dot_fused, dot_integers, dot_lengths, dot_values, magnitudes_and_squares, mean_rounding,
+                         means, norms)
 from cases_ordered import large, prod, scan_lengths, scan_values, scans_round_once, sum_lengths, sum_values
 
 FILES = {
@@ -16,5 +18,7 @@ FILES = {
     "stats": ("Statistics", (statistics,)),
     "exact": ("Exact sums", (exact_lengths, exact_values, exact_cancelling, exact_rooms, exact_rounding, exact_init,
                              exact_integers)),
+    "dot": ("Dot products", (dot_lengths, dot_values, dot_fused, dot_integers)),
+    "norms": ("Sums of magnitudes and squares, norms and means", (magnitudes_and_squares, norms, means, mean_rounding)),
     "large": ("Many elements", (large,)),
 }

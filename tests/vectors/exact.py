@@ -4,6 +4,7 @@
 A finite nonzero float, or +0, is the integer v * 2^1074; NZERO, INF, NINF and NAN stand for the rest. Integers
 are themselves. Every operation is done without error and rounded once, to nearest, ties to even.
 """
+from math import isqrt
 
 
 class Special:
@@ -96,6 +97,24 @@ class Float:
         if infinite:
             return NINF if negative else INF
         return self.round(a * b, UNIT)
+
+    def fma(self, a, b, c):
+        """a * b + c, rounded once."""
+        if NAN in (a, b, c):
+            return NAN
+        if a in (INF, NINF) or b in (INF, NINF) or is_zero(a) or is_zero(b):
+            return self.add(self.mul(a, b), c)  # the product is not rounded
+        if c in (INF, NINF):
+            return c
+        return self.round(a * b + ((0 if c is NZERO else c) << UNIT), UNIT)
+
+    def root(self, value):
+        """The square root of a number that is not negative, rounded once."""
+        if type(value) is not int or value == 0:
+            return value
+        square = value << UNIT  # in units of 2^-2148, whose roots are units
+        whole = isqrt(square)
+        return self.round(whole << 1 | (whole * whole != square), 1)
 
     def quotient(self, numerator, denominator):
         """numerator units / denominator, rounded once."""

@@ -63,7 +63,8 @@ def answer(case, x):
 def line(case):
     dtype = DTYPES[case.dtypes.split("/")[0]]
     elements = inputs.expand(dtype, case.input)
-    problem = ":".join(p for p in (case.kind, case.op, case.dtypes, str(len(elements))) if p)
+    n = len(elements) // (2 if case.op == "dot" else 1)
+    problem = ":".join(p for p in (case.kind, case.op, case.dtypes, str(n)) if p)
     if case.init:
         problem += f":init={case.init[0]}"
     if case.exact:

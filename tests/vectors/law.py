@@ -5,14 +5,17 @@ from exact import DTYPES, INF, NAN, NINF, NZERO, is_zero
 EMPTY = "RED_ERR_EMPTY"
 ARGS = ("argmin", "argmax", "argminnum", "argmaxnum")
 FLAGS = ("all", "any")
+SUMS = ("sum", "prod", "dot", "asum", "sumsq", "mean")
 
 
 def accumulator(op, dtype):
     """The default accumulator."""
-    if op in ("sum", "prod"):
+    if op in SUMS:
         if not dtype.is_float:
             return DTYPES["i64" if dtype.signed else "u64"]
         return DTYPES["f64" if dtype.bytes == 8 else "f32"]
+    if op == "nrm2":
+        return DTYPES["f64"]
     if op in ARGS or op == "count_nonzero":
         return DTYPES["u64"]
     return DTYPES["u8"] if op in FLAGS else dtype
@@ -20,16 +23,16 @@ def accumulator(op, dtype):
 
 def output(op, dtype, acc):
     """The default output."""
-    return dtype if op in ("sum", "prod") and dtype.is_float else acc
+    return dtype if (op in SUMS or op == "nrm2") and dtype.is_float else acc
 
 
 # ---- sum-1 -----------------------------------------------------------------------------------------------------------
 
-def chunk_node(step, lanes, x):
-    a = x[:lanes]
+def chunk_node(step, row_step, lanes, x):
+    a = [row_step(None, value) for value in x[:lanes]]
     for start in range(lanes, len(x), lanes):
         for l, value in enumerate(x[start:start + lanes]):
-            a[l] = step(a[l], value)
+            a[l] = row_step(a[l], value)
     h = lanes // 2
     while h:
         for l in range(min(h, len(a) - h)):
@@ -38,10 +41,11 @@ def chunk_node(step, lanes, x):
     return a[0]
 
 
-def ordered_reduce(step, acc, x):
+def ordered_reduce(step, row_step, acc, x):
+    """row_step(a, x): the lane a (None: the first row) and an element, or a pair of them; step: everything above."""
     lanes = 512 // acc.bytes
     chunk = lanes * 32
-    nodes = [chunk_node(step, lanes, x[i:i + chunk]) for i in range(0, len(x), chunk)]
+    nodes = [chunk_node(step, row_step, lanes, x[i:i + chunk]) for i in range(0, len(x), chunk)]
     while len(nodes) > 1:
         nodes = [step(*nodes[i:i + 2]) if i + 1 < len(nodes) else nodes[i] for i in range(0, len(nodes), 2)]
     return nodes[0]
@@ -75,7 +79,7 @@ def extremum(dtype, sign, skip):
 
 
 def step_of(op, dtype, acc):
-    if op == "sum":
+    if op in ("sum", "dot", "asum", "sumsq", "nrm2", "mean"):
         return acc.add
     if op == "prod":
         return acc.mul
@@ -89,7 +93,27 @@ def operand(op, dtype):
     """What one element contributes."""
     if op in FLAGS or op == "count_nonzero":
         return lambda v: int(not is_zero(v))
+    if op == "asum":
+        return magnitude
+    if op == "dot":
+        return lambda pair: pair[0] * pair[1]
+    if op == "sumsq":
+        return lambda v: v * v
     return lambda v: v
+
+
+def magnitude(v):
+    return {NZERO: 0, NINF: INF}.get(v, v) if type(v) is not int else abs(v)
+
+
+def row_step_of(op, dtype, acc):
+    """A lane and the next row: floats only."""
+    if op == "dot":
+        return lambda a, pair: acc.fma(*pair, NZERO if a is None else a)
+    if op in ("sumsq", "nrm2"):
+        return lambda a, v: acc.fma(v, v, NZERO if a is None else a)
+    step, lift = step_of(op, dtype, acc), operand(op, dtype)
+    return lambda a, v: lift(v) if a is None else step(a, lift(v))
 
 
 def identity(op, dtype):
@@ -119,21 +143,27 @@ def arg_extremum(op, dtype, x):
 
 
 def reduce(op, dtype, acc, out, x, init=None):
-    """The output's bits, or EMPTY. x and init are values."""
+    """The output's bits, or EMPTY. x and init are values; dot: the first input's, then the second's."""
     if op in ARGS:
         index = arg_extremum(op, dtype, x) if x else EMPTY
         return index if index == EMPTY else out.encode(index)
+    if op == "dot":
+        x = list(zip(x[:len(x) // 2], x[len(x) // 2:]))
     if not x and init is None:
-        if op in ("min", "max", "minnum", "maxnum"):
+        if op in ("min", "max", "minnum", "maxnum", "mean"):
             return EMPTY
         return out.encode(out.round(identity(op, acc)))
     step = step_of(op, dtype, acc)
-    x = [operand(op, dtype)(v) for v in x]
-    if op in ("sum", "prod") and acc.is_float:
-        result = ordered_reduce(step, acc, x) if x else None
+    if (op in SUMS or op == "nrm2") and acc.is_float:
+        result = ordered_reduce(step, row_step_of(op, dtype, acc), acc, x) if x else None
         if init is not None:
             result = init if result is None else step(init, result)
+        if op == "mean":
+            return out.encode(out.quotient(result, len(x)))
+        if op == "nrm2":
+            return out.encode(out.root(result))
     else:
+        x = [operand(op, dtype)(v) for v in x]
         x = x if init is None else [init] + x
         result = x[0]
         for value in x[1:]:
