@@ -139,7 +139,8 @@ static bool counts_total(const red_lowered *lowered) {
 }
 
 static red_state scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, bool wants_total) {
-  red_scan_job job = red_scan_job_of(cpu->kernels, lowered, in, out);
+  red_scan_job job;
+  red_scan_job_begin(&job, cpu->kernels, lowered, in, out);
   red_state count = {.u64 = 0};
   if (wants_total && counts_total(lowered))
     count = cpu->kernels->reduce[RED_FAMILY_COUNT][lowered->in][0](lowered, in, lowered->n);

@@ -115,19 +115,19 @@ static void take_input_lanes(red_scan_job *job) {
     store_integers(job, lowered->in_bytes);
 }
 
-red_scan_job red_scan_job_of(const red_kernels *kernels, const red_lowered *lowered, const void *in, void *out) {
-  red_scan_job job = {.kernels = kernels, .lowered = lowered, .in = in, .out = out};
-  if (lowered->kind == RED_EXCLUSIVE_SCAN) job.flags = RED_SCAN_EXCLUSIVE;
+void red_scan_job_begin(red_scan_job *job, const red_kernels *kernels, const red_lowered *lowered, const void *in,
+                        void *out) {
+  *job = (red_scan_job){.kernels = kernels, .lowered = lowered, .in = in, .out = out};
+  if (lowered->kind == RED_EXCLUSIVE_SCAN) job->flags = RED_SCAN_EXCLUSIVE;
   if (lowered->canonical)
-    take_canonical(&job);
+    take_canonical(job);
   else if (lowered->family == RED_FAMILY_COUNT && lowered->finish != RED_FINISH_VALUE)
-    take_flags(&job);
+    take_flags(job);
   else if (lowered->family == RED_FAMILY_ADD || lowered->family == RED_FAMILY_MUL ||
            lowered->family == RED_FAMILY_COUNT)
-    take_integers(&job);
+    take_integers(job);
   else
-    take_input_lanes(&job);
-  return job;
+    take_input_lanes(job);
 }
 
 /* ---- States: those of the core, but flags for all and any ---- */

@@ -23,7 +23,8 @@ typedef struct red_scan_job {
   uint8_t *out;
 } red_scan_job;
 
-red_scan_job red_scan_job_of(const red_kernels *kernels, const red_lowered *lowered, const void *in, void *out);
+void red_scan_job_begin(red_scan_job *job, const red_kernels *kernels, const red_lowered *lowered, const void *in,
+                        void *out);
 
 /* P(0) as the kernel's states have it: init, or the identity. */
 red_state red_scan_before(const red_scan_job *job);

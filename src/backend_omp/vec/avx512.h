@@ -90,6 +90,10 @@ INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad
   return (v_u8)_mm512_mask_loadu_epi8((__m512i)pad, _bzhi_u64(~(uint64_t)0, (unsigned)count * bytes), p);
 }
 
+INLINE void v_store_partial(void *p, size_t count, unsigned bytes, v_u8 x) {
+  _mm512_mask_storeu_epi8(p, _bzhi_u64(~(uint64_t)0, (unsigned)count * bytes), (__m512i)x);
+}
+
 #define HAVE_ANY
 INLINE bool v_any(v_u8 x) {
   return _mm512_test_epi8_mask((__m512i)x, (__m512i)x) != 0;
