@@ -66,7 +66,7 @@ stage_sanitizers() {
     -Db_sanitize=address,undefined -Db_lundef=false
   export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
-  run_suites build/ci/sanitizers --no-suite headers --no-suite vectors --no-suite opencl --timeout-multiplier 5
+  RED_TEST_SCALE=0.3 run_suites build/ci/sanitizers --no-suite headers --no-suite vectors --no-suite opencl --timeout-multiplier 5
 }
 
 # ThreadSanitizer over the CPU's suites, with clang's OpenMP runtime and its tool Archer, which tells the sanitizer about

@@ -32,6 +32,7 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   *cpu = (red_cpu){.kernels = kernels,
                    .narrow = red_cpu_narrow_kernels(kernels),
                    .threads = most,
+                   .asked = asked > 0,
                    .last_level = red_cpu_last_level_cache()};
   *device = cpu;
   return RED_OK;

@@ -19,10 +19,17 @@ static const crossover crossovers[] = {
     {RED_WORK_SCAN, (uint64_t)512 << 10},
 };
 
+/* One thread, roughly: to see whether waking a team is worth while. */
+enum {
+  BYTES_PER_NS = 30
+};
+
 unsigned red_cpu_threads(const red_cpu *cpu, red_work work, uint64_t bytes) {
   uint64_t deserved = bytes / crossovers[work].bytes_per_thread;
   if (deserved < 2 || cpu->threads < 2) return 1;
-  return red_team_take(cpu, deserved < cpu->threads ? (unsigned)deserved : cpu->threads);
+  unsigned wanted = deserved < cpu->threads ? (unsigned)deserved : cpu->threads;
+  bool pays = cpu->asked || red_team_pays(bytes / BYTES_PER_NS / wanted * (wanted - 1));
+  return pays ? red_team_take(cpu, wanted) : 1;
 }
 
 /* One instruction or two for each vector that is read. */

@@ -10,6 +10,7 @@ typedef struct red_cpu {
   const red_kernels *kernels;
   const red_kernels *narrow; /* with shorter vectors, where those read memory faster; or NULL */
   unsigned threads;          /* the most that one call may use */
+  bool asked;                /* the application chose that number: a sleeping team is worth waking */
   uint64_t last_level;       /* bytes of the last-level cache */
 } red_cpu;
 
@@ -29,6 +30,8 @@ typedef void red_team_fn(void *job, unsigned index, unsigned count);
 unsigned red_team_limit(void);
 /* A number of threads up to `wanted` that may be started here and now; give it back after red_team_run. */
 unsigned red_team_take(const red_cpu *cpu, unsigned wanted);
+/* Is a team worth starting that saves so much? It may have to be woken first. */
+bool red_team_pays(uint64_t saved_ns);
 void red_team_give(unsigned threads);
 /* Call fn on `count` threads at once, in the floating-point environment of the bits; count may come out smaller. */
 void red_team_run(unsigned threads, red_team_fn *fn, void *job);
