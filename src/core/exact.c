@@ -41,18 +41,24 @@ void red_exact_add_integer(red_exact *sum, int64_t value, unsigned bit) {
   red_exact_add_bits(sum, value < 0, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value, bit);
 }
 
-void red_exact_add_f64(red_exact *sum, double x) {
+void red_exact_add_scaled(red_exact *sum, double x, unsigned scale) {
   uint64_t bits = red_f64_bits(x), fraction = bits & 0xfffffffffffffu;
   unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
   bool negative = bits >> 63 != 0;
-  if (bits != (uint64_t)1 << 63) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
-  if (exponent == 0x7ff) {
-    sum->flags |= fraction != 0 ? RED_EXACT_NAN : negative ? RED_EXACT_MINUS_INF : RED_EXACT_PLUS_INF;
-  } else if (exponent > 0) {
-    red_exact_add_bits(sum, negative, fraction | (uint64_t)1 << 52, RED_EXACT_F64 + exponent - 1);
-  } else if (fraction > 0) {
-    red_exact_add_bits(sum, negative, fraction, RED_EXACT_F64);
-  }
+  if (exponent > 0)
+    red_exact_add_bits(sum, negative, fraction | (uint64_t)1 << 52, RED_EXACT_F64 + exponent - 1 + scale);
+  else if (fraction > 0)
+    red_exact_add_bits(sum, negative, fraction, RED_EXACT_F64 + scale);
+}
+
+void red_exact_add_f64(red_exact *sum, double x) {
+  if (red_f64_bits(x) != (uint64_t)1 << 63) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
+  if (isnan(x))
+    sum->flags |= RED_EXACT_NAN;
+  else if (isinf(x))
+    sum->flags |= x > 0 ? RED_EXACT_PLUS_INF : RED_EXACT_MINUS_INF;
+  else
+    red_exact_add_scaled(sum, x, 0);
 }
 
 void red_exact_merge(red_exact *into, const red_exact *from) {

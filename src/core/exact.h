@@ -23,6 +23,7 @@ enum {
   RED_EXACT_PLUS_INF = 2,       /* +Inf was added */
   RED_EXACT_MINUS_INF = 4,      /* -Inf was added */
   RED_EXACT_NOT_MINUS_ZERO = 8, /* something other than -0 was added */
+  RED_EXACT_INFINITIES = RED_EXACT_PLUS_INF | RED_EXACT_MINUS_INF,
   RED_EXACT_ALL_FLAGS = 15
 };
 
@@ -43,6 +44,8 @@ void red_exact_add_integer(red_exact *sum, int64_t value, unsigned bit);
 
 /* Add any f64, with its flags. */
 void red_exact_add_f64(red_exact *sum, double x);
+/* Add x * 2^scale of a finite x. */
+void red_exact_add_scaled(red_exact *sum, double x, unsigned scale);
 
 /* into += from */
 void red_exact_merge(red_exact *into, const red_exact *from);

@@ -60,8 +60,8 @@ static uint64_t round_magnitude(const red_exact_magnitude *m, bool more, red_dty
 /* The result where flags alone decide; false if the digits do. */
 static bool special(const red_exact *sum, red_dtype out, uint64_t *bits) {
   uint64_t infinity = red_infinity_bits(out), sign = (uint64_t)1 << (8 * red_type_rows[out].bytes - 1);
-  uint32_t infinities = sum->flags & (RED_EXACT_PLUS_INF | RED_EXACT_MINUS_INF);
-  if ((sum->flags & RED_EXACT_NAN) != 0 || infinities == (RED_EXACT_PLUS_INF | RED_EXACT_MINUS_INF))
+  uint32_t infinities = sum->flags & RED_EXACT_INFINITIES;
+  if ((sum->flags & RED_EXACT_NAN) != 0 || infinities == RED_EXACT_INFINITIES)
     *bits = red_nan_bits(out);
   else if (infinities != 0)
     *bits = infinities == RED_EXACT_PLUS_INF ? infinity : infinity | sign;

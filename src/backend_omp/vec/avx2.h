@@ -72,6 +72,11 @@ INLINE v_f64 v_f64_from_bf16(const void *p) {
   return (v_f64)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(wide, 16)));
 }
 
+#define HAVE_FOUR_F64
+INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
+  *wide = (four_f64)_mm256_cvtps_pd((__m128)x);
+}
+
 #define HAVE_LOAD_PARTIAL
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
   if (bytes < 4) {

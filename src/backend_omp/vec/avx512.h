@@ -83,6 +83,11 @@ INLINE v_f64 v_f64_from_i64(v_u64 x) {
   return (v_f64)_mm512_cvtepi64_pd((__m512i)x);
 }
 
+#define HAVE_FOUR_F64
+INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
+  *wide = (four_f64)_mm256_cvtps_pd((__m128)x);
+}
+
 /* A mask costs nothing: count may also be 0 or a whole vector's. */
 #define HAVE_LOAD_PARTIAL
 #define HAVE_MASKS

@@ -122,6 +122,13 @@ INLINE v_f64 v_spare_sub_f64(v_f64 a, v_f64 b) {
 }
 #endif
 
+/* Four values, whatever VB. */
+#ifndef HAVE_FOUR_F64
+INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
+  *wide = __builtin_convertvector(x, four_f64);
+}
+#endif
+
 /* The first `count` elements of `bytes` bytes at p, fewer than a vector's; `pad` beyond. Nothing else is read. */
 #ifndef HAVE_LOAD_PARTIAL
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {

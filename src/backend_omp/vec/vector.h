@@ -58,6 +58,11 @@ VECTOR_TYPES(float, f32)
 VECTOR_TYPES(double, f64)
 #undef VECTOR_TYPES
 
+/* Where each element needs a scalar address, four at a time are best on every instruction set. */
+typedef float four_f32 __attribute__((vector_size(16)));
+typedef float four_f32_unaligned __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef double four_f64 __attribute__((vector_size(32)));
+
 INLINE v_u8 v_load(const void *p) {
   return (v_u8) * (const v_u8_unaligned *)p;
 }
@@ -264,6 +269,30 @@ INLINE v_u8 v_next_32(v_u8 x, v_u8 end) {
 }
 INLINE v_u8 v_next_64(v_u8 x, v_u8 end) {
   return (v_u8)__builtin_shufflevector((v_f64)x, (v_f64)end, NEXT_64);
+}
+
+/* The doubles 2 k and 2 k + 1 of a vector; k is a constant below VB / 16. */
+typedef double pair_f64 __attribute__((vector_size(16), may_alias));
+INLINE pair_f64 v_pair_f64(v_f64 x, unsigned k) {
+#if VB == 16
+  (void)k;
+  return (pair_f64)x;
+#else
+  switch (k) {
+  case 0:
+    return (pair_f64)__builtin_shufflevector(x, x, 0, 1);
+  case 1:
+    return (pair_f64)__builtin_shufflevector(x, x, 2, 3);
+#if VB == 64
+  case 2:
+    return (pair_f64)__builtin_shufflevector(x, x, 4, 5);
+  case 3:
+    return (pair_f64)__builtin_shufflevector(x, x, 6, 7);
+#endif
+  default:
+    __builtin_unreachable();
+  }
+#endif
 }
 
 INLINE uint64_t v_first_u64(v_u8 x) {
