@@ -16,7 +16,6 @@ enum {
   BLOCK = 2048, /* elements */
   BLOCK_LOG2 = 11,
   LANES = VB / 8,
-  SCALARS = 64, /* fewer numbers than this are not worth the bins */
   MOST_TRUST = 15,
   AHEAD = 4096 /* bytes of prefetching */
 };
@@ -298,7 +297,7 @@ INLINE bool is_settled(red_dtype in, const uint8_t *p, size_t n, range r, red_ex
 }
 
 INLINE void add_any(red_dtype in, const uint8_t *p, size_t n, course *c, red_exact *sum) {
-  if (n < SCALARS)
+  if (n < (in == RED_F64 ? 512 : 64)) /* emptying the bins would take longer */
     add_scalars(in, p, n, sum);
   else if (!add_binned(in, p, n, &c->binning, sum))
     add_flags(in, p, n, sum);
