@@ -2,7 +2,7 @@
 /*
  * The CPU benchmark's cases and its table.
  *
- *   bench-cpu [-s SAMPLES] [-b MEBIBYTES] [-q PERCENTILE] [-p PATIENT] [TEXT ...]
+ *   bench-cpu [-s SAMPLES] [-b MEBIBYTES] [-q PERCENTILE] [-p PATIENT] [-w MICROSECONDS] [TEXT ...]
  *
  * runs the cases whose titles contain every TEXT; a title reads like "large reduce sum f32". Beside each contestant
  * stand its median, the bandwidth and how many times as fast ours is.
@@ -284,6 +284,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[first], "-s") == 0) samples = (unsigned)atoi(argv[first + 1]);
     if (strcmp(argv[first], "-p") == 0) bench_patient = atoi(argv[first + 1]) != 0;
     if (strcmp(argv[first], "-q") == 0) bench_percentile = (unsigned)atoi(argv[first + 1]) % 100;
+    if (strcmp(argv[first], "-w") == 0) bench_pause = (unsigned)atoi(argv[first + 1]);
     if (strcmp(argv[first], "-b") == 0) large = (uint64_t)atoi(argv[first + 1]) << 20;
   }
   if (samples < 1 || samples > BENCH_MOST_SAMPLES) samples = BENCH_MOST_SAMPLES;

@@ -13,6 +13,7 @@
 unsigned long bench_disturbed, bench_clean;
 volatile double bench_sink;
 unsigned bench_percentile = 50;
+unsigned bench_pause;
 bool bench_patient = true;
 
 static double now(void) {
@@ -42,6 +43,7 @@ static void wait_for_quiet(unsigned threads) {
 }
 
 static double time_calls(const bench_case *c, bench_run *run, unsigned calls) {
+  if (bench_pause > 0) usleep(bench_pause);
   double start = now();
   for (unsigned i = 0; i < calls; i++) run(c);
   return (now() - start) / calls;
@@ -52,7 +54,7 @@ static double take_sample(const bench_case *c, bench_run *run, unsigned calls) {
   if (!bench_patient) return time_calls(c, run, calls);
   for (int tries = 0; tries < 8; tries++) {
     wait_for_quiet(2);
-    if (calls > 1 || c->problem.n < 1u << 20) run(c); /* warm */
+    if (bench_pause == 0 && (calls > 1 || c->problem.n < 1u << 20)) run(c); /* warm */
     long before = preemptions();
     double t = time_calls(c, run, calls);
     if (preemptions() == before && runnable() <= 2) {
@@ -79,6 +81,7 @@ void bench_measure(const bench_case *c, bench_series *series, size_t count, unsi
     if (once < 1e-3) once = time_calls(c, series[s].run, calls[s]);
     calls[s] = once > 5e-4 ? 1 : (unsigned)(5e-4 / (once + 1e-9)) + 1;
   }
+  for (size_t s = 0; bench_pause > 0 && s < count; s++) calls[s] = 1;
   for (unsigned i = 0; i < samples; i++)
     for (size_t s = 0; s < count; s++) series[s].sample[i] = take_sample(c, series[s].run, calls[s]);
   for (size_t s = 0; s < count; s++) {

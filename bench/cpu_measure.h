@@ -21,6 +21,9 @@ typedef struct bench_series {
 /* Wait for a quiet machine and take disturbed samples again, or (with a high priority) do not care. */
 extern bool bench_patient;
 
+/* Sleep so many microseconds before each sample of one call: do threads that went to sleep cost? */
+extern unsigned bench_pause;
+
 /* Which quantile to report, in percent: 50 is the median, a low one sees through a busy machine. */
 extern unsigned bench_percentile;
 
