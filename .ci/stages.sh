@@ -179,3 +179,121 @@ stage_debian13() {
   scripts/fresh-root trixie ./run-example
   scripts/fresh-root trixie ./run-tests
 }
+
+# The manual: the reference without a warning, every code block, and the blocks that build a clone of HEAD.
+stage_manual() {
+  need_to_build
+  need_to_test
+  need 'doxygen --version' doxygen
+  need 'gfortran --version' gfortran
+  need 'git --version' git
+  install_missing
+  build build/ci/manual -Dtests=enabled -Ddocs=enabled -Dcuda=disabled
+  meson compile -C build/ci/manual docs
+  run_suites build/ci/manual --suite docs
+  SOURCE=$PWD BUILD=$PWD/build/ci/manual MESON=meson CC=${CC:-cc} \
+    python3 tests/docs/blocks.py --needs clone README.md docs/*.md
+}
+
+# tarball FOLDER: the release's tarball of HEAD, made in FOLDER, from a clone with the file modes of the umask.
+tarball() {
+  rm -rf "$1"
+  git clone -q . "$1"
+  (
+    cd "$1"
+    meson setup build -Dtests=disabled -Dcuda=disabled -Dopencl=disabled -Dbench=disabled
+    meson dist -C build --no-tests
+  ) >/dev/null
+}
+
+# Two tarballs of one commit are the same bytes; what is in them builds and passes its tests.
+stage_dist() {
+  need_to_build
+  need_to_test
+  need 'git --version' git
+  need 'xz --version' xz-utils
+  install_missing
+  (umask 022 && tarball build/ci/dist/one)
+  sleep 2 # other times of day
+  (umask 077 && tarball build/ci/dist/another)
+  cmp build/ci/dist/{one,another}/build/meson-dist/libred-*.tar.xz
+  report 1 0 0
+  rm -rf build/ci/dist/unpacked
+  mkdir build/ci/dist/unpacked
+  tar -xf build/ci/dist/one/build/meson-dist/libred-*.tar.xz -C build/ci/dist/unpacked --strip-components=1
+  cd build/ci/dist/unpacked
+  build build/dist -Dwerror=true -Dtests=enabled -Dcuda=disabled
+  run_suites build/dist --suite omp --suite headers --suite examples --suite tool --suite docs
+}
+
+# The Debian packages, built as Debian builds them (with the tests of the CPU), checked by lintian, and used.
+stage_debian() {
+  if ! command -v dpkg >/dev/null; then
+    skip_stage 'the Debian packages: this is no Debian'
+    return
+  fi
+  need_to_build
+  need 'dpkg-buildpackage --version' dpkg-dev
+  need 'dh --version' debhelper
+  need 'lintian --version' lintian
+  for package in meson check opencl-c-headers; do need "dpkg -s $package" $package; done
+  need 'git --version' git
+  install_missing
+  tarball build/ci/debian/source
+  local folder=$PWD/build/ci/debian/work version
+  version=$(meson introspect --projectinfo meson.build | python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])')
+  rm -rf "$folder"
+  mkdir -p "$folder/libred"
+  cp build/ci/debian/source/build/meson-dist/libred-*.tar.xz "$folder/libred_$version.orig.tar.xz"
+  tar -xf "$folder"/*.orig.tar.xz -C "$folder/libred" --strip-components=1
+  cp -r packaging/debian "$folder/libred/debian"
+  (cd "$folder/libred" && dpkg-buildpackage -us -uc)
+  report 1 0 0
+  lintian --fail-on error,warning "$folder"/libred_*.changes
+  report 1 0 0
+
+  local package
+  for package in "$folder"/*.deb; do dpkg -x "$package" "$folder/root"; done
+  local libraries=$folder/root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+  ${CC:-cc} -std=c11 tests/install/consumer.c -o "$folder/consumer" \
+    $(PKG_CONFIG_LIBDIR=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$folder/root pkg-config --cflags --libs libred)
+  LD_LIBRARY_PATH=$libraries "$folder/consumer"
+  LD_LIBRARY_PATH=$libraries "$folder/root/usr/bin/redtool" stats examples/data/sunspots.npy
+  report 1 0 0
+}
+
+# Check, the OpenCL headers and the loader from their wraps. The sources come from subprojects/packagecache, or from
+# where the wraps say.
+stage_wraps() {
+  need_to_build
+  need_to_test
+  need 'git --version' git
+  install_missing
+  local clone=build/ci/wraps wrap cache=$PWD/subprojects/packagecache
+  rm -rf $clone
+  git clone -q . $clone
+  if [ -d "$cache" ]; then cp -r "$cache" $clone/subprojects/; fi
+  cd $clone
+  for wrap in check opencl-headers opencl-icd-loader; do
+    if ! timeout 120 meson subprojects download "$wrap"; then
+      skip_stage "the wraps: the sources of $wrap are not in subprojects/packagecache and cannot be fetched"
+      return
+    fi
+  done
+  build build/wraps --wrap-mode=forcefallback -Dwerror=true -Dtests=enabled -Dopencl=enabled -Dcuda=disabled
+  for wrap in check opencl-headers opencl-icd-loader; do
+    meson introspect --projectinfo build/wraps | grep -q "\"name\": \"$wrap\"" || { echo "$wrap was not used"; return 1; }
+  done
+  run_suites build/wraps --suite omp --suite opencl --suite examples --no-suite instruction-sets
+}
+
+# The README's two commands on a bare Ubuntu 24.04.
+stage_ubuntu() {
+  if [ "$(id -u)" != 0 ]; then
+    skip_stage 'the commands in a fresh Ubuntu 24.04: only root can make one'
+    return
+  fi
+  need 'debootstrap --version' debootstrap
+  install_missing
+  scripts/fresh-root noble ./run-example ./run-tests
+}
