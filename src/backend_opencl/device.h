@@ -31,7 +31,8 @@ typedef struct red_cl_traits {
   uint64_t memory, most_alloc, local_memory;
   size_t most_group;
   bool f64;
-  bool unified; /* device memory is host memory */
+  bool unified;        /* device memory is host memory */
+  bool gives_binaries; /* worth keeping: the driver does not keep them itself */
   red_cl_shape shape;
   char detail[128];
   char reason[256]; /* why it cannot be used; empty if it can */
@@ -91,6 +92,9 @@ red_status red_cl_check_extent(const char *what, cl_mem memory, uint64_t offset,
 red_status red_cl_in_order(red_cl_queue *queue);
 red_status red_cl_read(red_cl_queue *queue, cl_mem from, uint64_t offset, void *to, uint64_t bytes);
 red_status red_cl_write(red_cl_queue *queue, cl_mem to, uint64_t offset, const void *from, uint64_t bytes);
+/* Wait, and see memory as the device left it, until it is unmapped. */
+red_status red_cl_map(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes, void **mapped);
+red_status red_cl_unmap(red_cl_queue *queue, cl_mem memory, void *mapped);
 
 /* ---- program.c ---- */
 typedef enum red_cl_kernel {
@@ -108,18 +112,26 @@ typedef enum red_cl_kernel {
   RED_CL_KERNELS
 } red_cl_kernel;
 
+/* What a program is about: elements, and so a problem's dtypes; or nodes alone, which many problems share. */
+typedef enum red_cl_part {
+  RED_CL_ELEMENTS,
+  RED_CL_NODES
+} red_cl_part;
+
 struct red_cl_program {
   struct red_cl_program *next;
+  red_cl_part part;
   char *options;
   cl_program program;
   cl_kernel kernels[RED_CL_KERNELS]; /* NULL: not of this program */
 };
 
 /* Get the program for a lowered problem, building it if need be; it lives as long as the device. */
-red_status red_cl_program_get(red_cl_device *device, const red_lowered *lowered, red_cl_program **program);
+red_status red_cl_program_get(red_cl_device *device, const red_lowered *lowered, red_cl_part part,
+                              red_cl_program **program);
 void red_cl_programs_release(red_cl_device *device);
 
-/* Lanes of a row of a chunk, and how many work-items share them. */
+/* ---- source.c: lanes of a row of a chunk, and how many work-items share them ---- */
 uint32_t red_cl_reduce_lanes(const red_cl_device *device, const red_lowered *lowered);
 uint32_t red_cl_reduce_group(const red_cl_device *device, const red_lowered *lowered);
 
@@ -168,9 +180,9 @@ red_cl_last red_cl_last_of(const red_lowered *lowered);
 
 /* ---- plan.c ---- */
 typedef struct red_cl_plan {
-  red_cl_program *program;
-  uint64_t piece;     /* elements of a host array that are worked on at once */
-  uint64_t workspace; /* bytes for a piece, or for all of a device array */
+  red_cl_program *elements, *nodes; /* NULL where there is no use for them */
+  uint64_t piece;                   /* elements of a host array that are worked on at once */
+  uint64_t workspace;               /* bytes for a piece, or for all of a device array */
 } red_cl_plan;
 
 red_status red_cl_supports(void *device, const red_lowered *lowered);
@@ -189,27 +201,33 @@ typedef struct red_cl_run {
   uint64_t workspace_at;
 } red_cl_run;
 
+/* ---- nodes.c: from elements to nodes, and to fewer, for reductions and statistics ---- */
+
+uint64_t red_cl_nodes_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
+/* Do nodes merge on the device for this problem? */
+bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
+
+/* Enqueue all launches for a device array of n > 0 elements; the root's node will lie at word *root of the workspace.
+ */
+red_status red_cl_enqueue_root(const red_cl_run *run, const red_exec *exec, uint64_t *root);
+
+/* Node (level, index) of the chunks' tree, or, last of all, what there is of it; its places count from `first`. */
+typedef struct red_cl_node {
+  const uint64_t *words;
+  unsigned level;
+  uint64_t index, first;
+} red_cl_node;
+typedef void red_cl_visitor(void *state, const red_lowered *lowered, const red_cl_node *node);
+
+/* Compute the nodes of a host or device array of n > 0 elements and show them to the visitor, from left to right. */
+red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state);
+
 /* ---- reduce.c, scan.c, stats.c ---- */
-
-/* How the nodes of n elements are computed: `count[s]` nodes of stage s lie at `at[s]` words of the workspace. */
-#define RED_CL_STAGES 16
-typedef struct red_cl_stages {
-  unsigned stages;
-  unsigned level[RED_CL_STAGES]; /* chunks, then nodes, of a node: 2^level */
-  uint64_t count[RED_CL_STAGES];
-  uint64_t at[RED_CL_STAGES];
-  uint64_t words;
-} red_cl_stages;
-
-void red_cl_lay_out(const red_cl_device *device, const red_lowered *lowered, uint64_t n, red_cl_stages *plan);
-
-uint64_t red_cl_reduce_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec);
 uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_scan(const red_cl_run *run, const red_exec *exec);
 /* What a node of statistics takes, as kernels/stats.cl has it. */
 #define RED_CL_SUMMARY_WORDS 13
-uint64_t red_cl_stats_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_stats(const red_cl_run *run, const red_exec *exec);
 
 /* A piece of a host array as a buffer: the array itself where the device can work on it, else a copy. */

@@ -127,6 +127,20 @@ red_status red_cl_write(red_cl_queue *queue, cl_mem to, uint64_t offset, const v
   return red_cl_check(error, "clEnqueueWriteBuffer");
 }
 
+red_status red_cl_map(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes, void **mapped) {
+  red_status status = red_cl_in_order(queue);
+  if (status != RED_OK) return status;
+  cl_int error;
+  *mapped = red_cl.EnqueueMapBuffer(queue->queue, memory, CL_TRUE, CL_MAP_READ, (size_t)offset, (size_t)bytes, 0, NULL,
+                                    NULL, &error);
+  return red_cl_check(error, "clEnqueueMapBuffer");
+}
+
+red_status red_cl_unmap(red_cl_queue *queue, cl_mem memory, void *mapped) {
+  cl_int error = red_cl.EnqueueUnmapMemObject(queue->queue, memory, mapped, 0, NULL, NULL);
+  return red_cl_check(error, "clEnqueueUnmapMemObject");
+}
+
 static red_cl_queue *queue_or_own(red_cl_device *device, void *queue) {
   return queue != NULL ? queue : &device->own;
 }

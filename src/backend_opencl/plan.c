@@ -7,7 +7,7 @@
 #include "fpenv.h"
 
 static bool is_scan(const red_lowered *lowered) {
-  return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
+  return red_is_scan(lowered->kind);
 }
 
 red_status red_cl_supports(void *state, const red_lowered *lowered) {
@@ -31,8 +31,7 @@ red_status red_cl_supports(void *state, const red_lowered *lowered) {
 #define COPIED_PIECE ((uint64_t)64 << 20)
 
 static uint64_t piece_elements(const red_cl_device *device, const red_lowered *lowered) {
-  uint64_t element =
-      lowered->in_bytes > lowered->out_bytes && !is_scan(lowered) ? lowered->in_bytes : lowered->in_bytes;
+  uint64_t element = lowered->in_bytes;
   if (is_scan(lowered) && lowered->out_bytes > element) element = lowered->out_bytes;
   uint64_t most = device->traits.most_alloc;
   if (!red_cl_works_in_place(device) && most > COPIED_PIECE) most = COPIED_PIECE;
@@ -44,8 +43,16 @@ static uint64_t piece_elements(const red_cl_device *device, const red_lowered *l
 }
 
 static uint64_t workspace_bytes(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
-  if (lowered->kind == RED_STATS) return red_cl_stats_workspace(device, lowered, n);
-  return is_scan(lowered) ? red_cl_scan_workspace(device, lowered, n) : red_cl_reduce_workspace(device, lowered, n);
+  return is_scan(lowered) ? red_cl_scan_workspace(device, lowered, n) : red_cl_nodes_workspace(device, lowered, n);
+}
+
+static red_status get_programs(red_cl_device *device, const red_lowered *lowered, uint64_t n, red_cl_plan *plan) {
+  red_status status = RED_OK;
+  if (n == 0) return RED_OK;
+  status = red_cl_program_get(device, lowered, RED_CL_ELEMENTS, &plan->elements);
+  bool merges = is_scan(lowered) || (lowered->kind == RED_REDUCE && red_cl_nodes_merge(device, lowered, n));
+  if (status == RED_OK && merges) status = red_cl_program_get(device, lowered, RED_CL_NODES, &plan->nodes);
+  return status;
 }
 
 red_status red_cl_plan_create(void *state, const red_lowered *lowered, void **plan, uint64_t *workspace) {
@@ -54,13 +61,13 @@ red_status red_cl_plan_create(void *state, const red_lowered *lowered, void **pl
   if (status != RED_OK) return status;
   red_cl_plan *made = calloc(1, sizeof *made);
   if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a plan");
-  if (lowered->n > 0) status = red_cl_program_get(device, lowered, &made->program);
+  made->piece = piece_elements(device, lowered);
+  uint64_t at_once = lowered->in_memory == RED_HOST && made->piece < lowered->n ? made->piece : lowered->n;
+  status = get_programs(device, lowered, at_once, made);
   if (status != RED_OK) {
     free(made);
     return status;
   }
-  made->piece = piece_elements(device, lowered);
-  uint64_t at_once = lowered->in_memory == RED_HOST && made->piece < lowered->n ? made->piece : lowered->n;
   made->workspace = workspace_bytes(device, lowered, at_once);
   *plan = made;
   *workspace = made->workspace;

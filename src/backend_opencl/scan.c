@@ -48,7 +48,7 @@ static void tile_args(const red_cl_run *run, const array *a, uint64_t first_tile
 
 static red_status launch_totals(const red_cl_run *run, const array *a, uint64_t first_tile, uint64_t tiles,
                                 uint64_t totals_at) {
-  red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_SCAN_TOTALS]};
+  red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_SCAN_TOTALS]};
   tile_args(run, a, first_tile, &call);
   red_cl_arg_u64(&call, totals_at);
   return red_cl_launch(run->queue, &call, tiles, run->device->group);
@@ -67,7 +67,7 @@ static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t f
   bool inclusive = lowered->kind == RED_INCLUSIVE_SCAN;
   bool begins = !inclusive && a->first && !lowered->has_init;
   red_cl_last last = red_cl_last_of(lowered);
-  red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_SCAN_TILES]};
+  red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_SCAN_TILES]};
   tile_args(run, a, first_tile, &call);
   red_cl_arg_u64(&call, starts_at);
   red_cl_arg_u64(&call, a->base);
@@ -83,7 +83,7 @@ static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t f
 
 static red_status launch_wide_starts(const red_cl_run *run, const array *a, uint64_t first_tile, uint64_t tiles,
                                      uint64_t totals_at, uint64_t starts_at, uint64_t expansion_at) {
-  red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_SCAN_STARTS]};
+  red_cl_call call = {.kernel = run->plan->nodes->kernels[RED_CL_SCAN_STARTS]};
   red_cl_arg_u64(&call, first_tile);
   red_cl_arg_u64(&call, tiles);
   red_cl_arg_u64(&call, a->start.u64);
@@ -142,7 +142,7 @@ static void lay_out(const red_cl_device *device, uint64_t n, levels *plan) {
 }
 
 static red_status launch_node_totals(const red_cl_run *run, const levels *plan, unsigned l) {
-  red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_SCAN_NODE_TOTALS]};
+  red_cl_call call = {.kernel = run->plan->nodes->kernels[RED_CL_SCAN_NODE_TOTALS]};
   red_cl_arg_u64(&call, plan->nodes[l - 1]);
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, run->workspace_at + plan->totals_at[l - 1]);
@@ -152,7 +152,7 @@ static red_status launch_node_totals(const red_cl_run *run, const levels *plan, 
 
 static red_status launch_node_tiles(const red_cl_run *run, const levels *plan, unsigned l, red_state start) {
   bool uppermost = l + 1 == plan->count;
-  red_cl_call call = {.kernel = run->plan->program->kernels[RED_CL_SCAN_NODE_TILES]};
+  red_cl_call call = {.kernel = run->plan->nodes->kernels[RED_CL_SCAN_NODE_TILES]};
   red_cl_arg_u64(&call, plan->nodes[l]);
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, run->workspace_at + plan->totals_at[l]);

@@ -41,15 +41,9 @@ red_status red_cl_stage_out(const red_cl_run *run, void *host, uint64_t bytes, u
 /* Mapping is what makes a device's writes to a wrapped array visible. */
 red_status red_cl_stage_fetch(const red_cl_run *run, const red_cl_stage *stage, void *host, uint64_t bytes) {
   if (!stage->owned) return red_cl_read(run->queue, stage->memory, 0, host, bytes);
-  red_status status = red_cl_in_order(run->queue);
-  if (status != RED_OK) return status;
-  cl_int error;
-  cl_command_queue queue = run->queue->queue;
-  void *mapped =
-      red_cl.EnqueueMapBuffer(queue, stage->memory, CL_TRUE, CL_MAP_READ, 0, (size_t)bytes, 0, NULL, NULL, &error);
-  if (error != CL_SUCCESS) return red_cl_check(error, "clEnqueueMapBuffer");
-  error = red_cl.EnqueueUnmapMemObject(queue, stage->memory, mapped, 0, NULL, NULL);
-  return red_cl_check(error, "clEnqueueUnmapMemObject");
+  void *mapped;
+  red_status status = red_cl_map(run->queue, stage->memory, 0, bytes, &mapped);
+  return status == RED_OK ? red_cl_unmap(run->queue, stage->memory, mapped) : status;
 }
 
 /* The caller's array is the caller's again: nothing that uses it may be under way. */

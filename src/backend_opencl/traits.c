@@ -114,6 +114,18 @@ static bool has_f64(cl_device_id device) {
   return (config & needed) == needed && !(refused != NULL && strcmp(refused, "0") == 0);
 }
 
+/*
+ * PoCL keeps compiled kernels itself, and to hand out a binary it compiles each kernel once more, for any group size.
+ * RED_OPENCL_BINARIES: 0 or 1, for tests.
+ */
+static bool gives_binaries(cl_platform_id platform) {
+  char name[128];
+  const char *forced = getenv("RED_OPENCL_BINARIES");
+  if (forced != NULL && *forced != '\0') return strcmp(forced, "0") != 0;
+  platform_text(platform, CL_PLATFORM_NAME, name, sizeof name);
+  return strcmp(name, "Portable Computing Language") != 0;
+}
+
 void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits) {
   memset(traits, 0, sizeof *traits);
   traits->platform = platform;
@@ -131,6 +143,7 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   traits->most_group = (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
   traits->unified = device_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool)) != 0;
   traits->f64 = has_f64(device);
+  traits->gives_binaries = gives_binaries(platform);
   char *extensions = extensions_of(device);
   const char *missing = missing_ability(device, extensions != NULL ? extensions : "");
   if (missing != NULL)

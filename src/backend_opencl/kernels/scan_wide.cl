@@ -127,31 +127,6 @@ static RED_VALUE16 red_prefixes16(RED_VALUE start, RED_VALUE16 x) {
   return red_op16(red_op16(red_op16(red_op16((RED_VALUE16)(start), bit3), bit2), bit1), bit0);
 }
 
-/*
- * The nodes of k's binary expansion and the prefixes before each: P(k) is at hand when the k-th block begins, and one
- * merge or two a block keep it so.
- */
-typedef struct red_expansion {
-  ulong count;
-  uint height;
-  RED_VALUE node[40];
-  RED_VALUE before[41]; /* before[height] is P(count) */
-} red_expansion;
-
-static void red_begin(red_expansion *e, RED_VALUE start) {
-  e->count = 0;
-  e->height = 0;
-  e->before[0] = start;
-}
-
-static void red_advance(red_expansion *e, RED_VALUE node) {
-  for (ulong k = e->count; k & 1; k >>= 1) node = RED_OP(e->node[--e->height], node);
-  e->node[e->height] = node;
-  e->before[e->height + 1] = RED_OP(e->before[e->height], node);
-  e->height++;
-  e->count++;
-}
-
 /* Work-item t: node (level, first + t) of the elements' tree; what lies past n is the identity. */
 RED_KERNEL red_scan_totals(global const uchar *in, ulong in_offset, ulong n, uint level, ulong first_tile,
                             red_rules rules, global ulong *nodes, ulong totals_at) {
@@ -169,34 +144,6 @@ RED_KERNEL red_scan_totals(global const uchar *in, ulong in_offset, ulong n, uin
   RED_VALUE node = waiting[--height];
   while (height > 0) node = RED_OP(waiting[--height], node);
   red_put(nodes + totals_at, tile, node);
-}
-
-/*
- * One work-item: the starts of `tiles` tiles from the `first` one on, and of the one after them, whose start the next
- * call begins with. The expansion lives in memory between calls: count, height, nodes, prefixes.
- */
-RED_KERNEL red_scan_starts(ulong first, ulong tiles, ulong start, global ulong *nodes, ulong totals_at, ulong starts_at,
-                            ulong expansion_at) {
-  global ulong *kept = nodes + expansion_at;
-  red_expansion e;
-  red_begin(&e, red_unpack(start));
-  if (first > 0) {
-    e.count = first;
-    e.height = (uint)popcount(first);
-    for (uint i = 0; i < e.height; i++) {
-      e.node[i] = red_unpack(kept[i]);
-      e.before[i + 1] = red_unpack(kept[40 + i]);
-    }
-  }
-  for (ulong t = first; t < first + tiles; t++) {
-    red_put(nodes + starts_at, t, e.before[e.height]);
-    red_advance(&e, red_get(nodes + totals_at, t));
-  }
-  red_put(nodes + starts_at, first + tiles, e.before[e.height]);
-  for (uint i = 0; i < e.height; i++) {
-    kept[i] = red_pack(e.node[i]);
-    kept[40 + i] = red_pack(e.before[i + 1]);
-  }
 }
 
 /* The outputs of a group from P of its quadruples; `after` is P of its end, `count` what the first output covers. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From elements to nodes of runs of chunks, and to nodes of nodes until one is left: what reductions and statistics
+ * share. Where the result goes to the host and the nodes are few, the host merges them instead of one more launch. Host
+ * arrays go in pieces of whole nodes.
+ */
+#include "device.h"
+
+/* How the nodes of n elements are computed: `count[s]` nodes of stage s lie at `at[s]` words of the workspace. */
+#define MOST_STAGES 16
+typedef struct stages {
+  unsigned count;
+  unsigned level[MOST_STAGES]; /* chunks, then nodes, of a node: 2^level */
+  uint64_t nodes[MOST_STAGES];
+  uint64_t at[MOST_STAGES];
+  uint64_t words;
+} stages;
+
+/* What the kinds of problem do differently. */
+static unsigned slot_words(const red_lowered *lowered) {
+  if (lowered->kind == RED_STATS) return RED_CL_SUMMARY_WORDS;
+  return lowered->family == RED_FAMILY_ARGMIN ? 2 : 1;
+}
+
+static cl_kernel chunks_kernel(const red_cl_run *run) {
+  bool stats = run->lowered->kind == RED_STATS;
+  return run->plan->elements->kernels[stats ? RED_CL_STATS_CHUNKS : RED_CL_REDUCE_CHUNKS];
+}
+
+static cl_kernel nodes_kernel(const red_cl_run *run) {
+  bool stats = run->lowered->kind == RED_STATS;
+  return stats ? run->plan->elements->kernels[RED_CL_STATS_NODES] : run->plan->nodes->kernels[RED_CL_REDUCE_NODES];
+}
+
+/* Work-items that share a node of nodes: of statistics, one. */
+static uint32_t nodes_group(const red_cl_device *device, const red_lowered *lowered) {
+  return lowered->kind == RED_STATS ? 1 : device->group;
+}
+
+/* Enough runs to keep all units busy, long enough to be worth a work-item; lanes share one node of at most 32 chunks.
+ */
+static unsigned run_level(const red_cl_device *device, uint64_t chunks) {
+  bool wide = device->traits.shape == RED_CL_WIDE;
+  uint64_t wanted = wide ? (uint64_t)device->traits.units * 16 : 4096;
+  unsigned level = wide ? 2 : 0, most = wide ? 40 : 5;
+  while (level < most && chunks >> level > wanted) level++;
+  return level;
+}
+
+static unsigned node_level(const red_cl_device *device, const red_lowered *lowered) {
+  if (device->traits.shape == RED_CL_WIDE) return 30;
+  return (unsigned)__builtin_ctz(nodes_group(device, lowered)) + 4;
+}
+
+static stages lay_out(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
+  uint64_t chunk = red_chunk_elements(lowered), chunks = (n + chunk - 1) / chunk;
+  unsigned level = run_level(device, chunks);
+  stages plan = {.count = 0};
+  for (uint64_t nodes = chunks;;) {
+    nodes = ((nodes - 1) >> level) + 1;
+    unsigned s = plan.count++;
+    plan.level[s] = level;
+    plan.nodes[s] = nodes;
+    plan.at[s] = plan.words;
+    plan.words += nodes * slot_words(lowered);
+    if (nodes == 1) return plan;
+    level = node_level(device, lowered);
+  }
+}
+
+uint64_t red_cl_nodes_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
+  return n > 0 ? lay_out(device, lowered, n).words * sizeof(uint64_t) : 0;
+}
+
+/* A CPU device leaves a few nodes for each of its units, in memory that the host shares. */
+static bool merges_on_host(const red_cl_device *device, const red_lowered *lowered) {
+  return device->traits.shape == RED_CL_WIDE && (lowered->out_memory == RED_HOST || lowered->in_memory == RED_HOST);
+}
+
+bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
+  return !merges_on_host(device, lowered) && lay_out(device, lowered, n).count > 1;
+}
+
+/* ---- Launches ---- */
+
+static red_status launch_chunks(const red_cl_run *run, const stages *plan, cl_mem in, uint64_t offset, uint64_t n) {
+  red_cl_rules rules = red_cl_rules_of(run->lowered);
+  red_cl_call call = {.kernel = chunks_kernel(run)};
+  red_cl_arg_mem(&call, in);
+  red_cl_arg_u64(&call, offset);
+  red_cl_arg_u64(&call, n);
+  red_cl_arg_u32(&call, plan->level[0]);
+  red_cl_arg(&call, sizeof rules, &rules);
+  red_cl_arg_mem(&call, run->workspace);
+  red_cl_arg_u64(&call, run->workspace_at + plan->at[0]);
+  return red_cl_launch(run->queue, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
+}
+
+static red_status launch_nodes(const red_cl_run *run, const stages *plan, unsigned s) {
+  red_cl_call call = {.kernel = nodes_kernel(run)};
+  red_cl_arg_mem(&call, run->workspace);
+  red_cl_arg_u64(&call, run->workspace_at + plan->at[s - 1]);
+  red_cl_arg_u64(&call, plan->nodes[s - 1]);
+  red_cl_arg_u32(&call, plan->level[s]);
+  red_cl_arg_u64(&call, run->workspace_at + plan->at[s]);
+  return red_cl_launch(run->queue, &call, plan->nodes[s], nodes_group(run->device, run->lowered));
+}
+
+static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, cl_mem in, uint64_t offset,
+                          uint64_t n) {
+  red_status status = launch_chunks(run, plan, in, offset, n);
+  for (unsigned s = 1; s < count && status == RED_OK; s++) status = launch_nodes(run, plan, s);
+  return status;
+}
+
+red_status red_cl_enqueue_root(const red_cl_run *run, const red_exec *exec, uint64_t *root) {
+  stages plan = lay_out(run->device, run->lowered, run->lowered->n);
+  *root = run->workspace_at + plan.at[plan.count - 1];
+  return enqueue(run, &plan, plan.count, (cl_mem)exec->in, exec->in_offset, run->lowered->n);
+}
+
+/* ---- Visiting ---- */
+
+/* A buffer that holds elements [first, first + n) of the array. */
+typedef struct piece {
+  cl_mem memory;
+  uint64_t offset, first, n;
+} piece;
+
+/* Show `count` nodes at word `at` of the workspace, the first of which is *node. */
+static red_status show_nodes(const red_cl_run *run, uint64_t at, uint64_t count, red_cl_node *node,
+                             red_cl_visitor *visit, void *state) {
+  unsigned slot = slot_words(run->lowered);
+  uint64_t words[RED_CL_SUMMARY_WORDS], bytes = count * slot * sizeof(uint64_t);
+  if (count == 1) {
+    red_status status = red_cl_read(run->queue, run->workspace, at * sizeof(uint64_t), words, bytes);
+    node->words = words;
+    if (status == RED_OK) visit(state, run->lowered, node);
+    return status;
+  }
+  void *mapped;
+  red_status status = red_cl_map(run->queue, run->workspace, at * sizeof(uint64_t), bytes, &mapped);
+  if (status != RED_OK) return status;
+  node->words = mapped;
+  for (; count > 0; count--, node->words += slot, node->index++) visit(state, run->lowered, node);
+  return red_cl_unmap(run->queue, run->workspace, mapped);
+}
+
+static red_status visit_piece(const red_cl_run *run, const piece *part, red_cl_visitor *visit, void *state) {
+  const red_lowered *lowered = run->lowered;
+  uint64_t chunk = red_chunk_elements(lowered);
+  stages plan = lay_out(run->device, lowered, part->n);
+  unsigned count = merges_on_host(run->device, lowered) ? 1 : plan.count;
+  red_status status = enqueue(run, &plan, count, part->memory, part->offset, part->n);
+  if (status != RED_OK) return status;
+  /* Pieces and runs are whole nodes of the chunks' tree, but for the last, which is the tree's right edge. */
+  unsigned level = (unsigned)__builtin_ctzll(run->plan->piece / chunk);
+  if (count < plan.count) level = plan.level[0];
+  red_cl_node node = {.level = level, .index = part->first / chunk >> level, .first = part->first};
+  return show_nodes(run, run->workspace_at + plan.at[count - 1], plan.nodes[count - 1], &node, visit, state);
+}
+
+red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state) {
+  const red_lowered *lowered = run->lowered;
+  if (lowered->in_memory == RED_DEVICE) {
+    piece all = {.memory = (cl_mem)exec->in, .offset = exec->in_offset, .first = 0, .n = lowered->n};
+    return visit_piece(run, &all, visit, state);
+  }
+  const char *in = (const char *)exec->in + exec->in_offset;
+  uint64_t length = run->plan->piece;
+  red_status status = RED_OK;
+  for (uint64_t first = 0; first < lowered->n && status == RED_OK; first += length) {
+    piece part = {.first = first, .n = lowered->n - first < length ? lowered->n - first : length};
+    red_cl_stage stage;
+    status =
+        red_cl_stage_in(run, in + first * lowered->in_bytes, part.n * lowered->in_bytes, lowered->in_bytes, &stage);
+    if (status != RED_OK) return status;
+    part.memory = stage.memory;
+    status = visit_piece(run, &part, visit, state);
+    red_cl_stage_end(run, &stage);
+  }
+  return status;
+}
