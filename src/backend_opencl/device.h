@@ -32,6 +32,7 @@ typedef struct red_cl_traits {
   size_t most_group;
   bool f64;
   bool unified;        /* device memory is host memory */
+  bool one_pass;       /* scans: a work-group that has begun is never kept waiting */
   bool gives_binaries; /* worth keeping: the driver does not keep them itself */
   red_cl_shape shape;
   char detail[128];
@@ -92,6 +93,8 @@ red_status red_cl_check_extent(const char *what, cl_mem memory, uint64_t offset,
 red_status red_cl_in_order(red_cl_queue *queue);
 red_status red_cl_read(red_cl_queue *queue, cl_mem from, uint64_t offset, void *to, uint64_t bytes);
 red_status red_cl_write(red_cl_queue *queue, cl_mem to, uint64_t offset, const void *from, uint64_t bytes);
+/* Zeros; a multiple of 8 bytes. */
+red_status red_cl_clear(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes);
 /* Wait, and see memory as the device left it, until it is unmapped. */
 red_status red_cl_map(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes, void **mapped);
 red_status red_cl_unmap(red_cl_queue *queue, cl_mem memory, void *mapped);
@@ -106,6 +109,7 @@ typedef enum red_cl_kernel {
   RED_CL_SCAN_NODE_TOTALS, /* lanes */
   RED_CL_SCAN_NODE_TILES,  /* lanes */
   RED_CL_SCAN_TILES,
+  RED_CL_SCAN_PASS, /* wide */
   RED_CL_STATS_CHUNKS,
   RED_CL_STATS_NODES,
   RED_CL_STATS_FINISH,
@@ -224,6 +228,7 @@ red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_c
 
 /* ---- reduce.c, scan.c, stats.c ---- */
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec);
+bool red_cl_scans_in_pass(const red_cl_device *device);
 uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_scan(const red_cl_run *run, const red_exec *exec);
 /* What a node of statistics takes, as kernels/stats.cl has it. */

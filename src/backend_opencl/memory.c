@@ -127,6 +127,15 @@ red_status red_cl_write(red_cl_queue *queue, cl_mem to, uint64_t offset, const v
   return red_cl_check(error, "clEnqueueWriteBuffer");
 }
 
+red_status red_cl_clear(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes) {
+  static const uint64_t zero = 0;
+  red_status status = red_cl_in_order(queue);
+  if (status != RED_OK) return status;
+  cl_int error =
+      red_cl.EnqueueFillBuffer(queue->queue, memory, &zero, sizeof zero, (size_t)offset, (size_t)bytes, 0, NULL, NULL);
+  return red_cl_check(error, "clEnqueueFillBuffer");
+}
+
 red_status red_cl_map(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes, void **mapped) {
   red_status status = red_cl_in_order(queue);
   if (status != RED_OK) return status;

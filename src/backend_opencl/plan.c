@@ -50,7 +50,8 @@ static red_status get_programs(red_cl_device *device, const red_lowered *lowered
   red_status status = RED_OK;
   if (n == 0) return RED_OK;
   status = red_cl_program_get(device, lowered, RED_CL_ELEMENTS, &plan->elements);
-  bool merges = is_scan(lowered) || (lowered->kind == RED_REDUCE && red_cl_nodes_merge(device, lowered, n));
+  bool merges = (is_scan(lowered) && !red_cl_scans_in_pass(device)) ||
+                (lowered->kind == RED_REDUCE && red_cl_nodes_merge(device, lowered, n));
   if (status == RED_OK && merges) status = red_cl_program_get(device, lowered, RED_CL_NODES, &plan->nodes);
   return status;
 }

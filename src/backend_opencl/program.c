@@ -7,11 +7,17 @@
 #include "source.h"
 
 static const char *const kernel_names[RED_CL_KERNELS] = {
-    [RED_CL_REDUCE_CHUNKS] = "red_reduce_chunks",     [RED_CL_REDUCE_NODES] = "red_reduce_nodes",
-    [RED_CL_REDUCE_FINISH] = "red_reduce_finish",     [RED_CL_SCAN_TOTALS] = "red_scan_totals",
-    [RED_CL_SCAN_STARTS] = "red_scan_starts",         [RED_CL_SCAN_NODE_TOTALS] = "red_scan_node_totals",
-    [RED_CL_SCAN_NODE_TILES] = "red_scan_node_tiles", [RED_CL_SCAN_TILES] = "red_scan_tiles",
-    [RED_CL_STATS_CHUNKS] = "red_stats_chunks",       [RED_CL_STATS_NODES] = "red_stats_nodes",
+    [RED_CL_REDUCE_CHUNKS] = "red_reduce_chunks",
+    [RED_CL_REDUCE_NODES] = "red_reduce_nodes",
+    [RED_CL_REDUCE_FINISH] = "red_reduce_finish",
+    [RED_CL_SCAN_TOTALS] = "red_scan_totals",
+    [RED_CL_SCAN_STARTS] = "red_scan_starts",
+    [RED_CL_SCAN_NODE_TOTALS] = "red_scan_node_totals",
+    [RED_CL_SCAN_NODE_TILES] = "red_scan_node_tiles",
+    [RED_CL_SCAN_TILES] = "red_scan_tiles",
+    [RED_CL_SCAN_PASS] = "red_scan_pass",
+    [RED_CL_STATS_CHUNKS] = "red_stats_chunks",
+    [RED_CL_STATS_NODES] = "red_stats_nodes",
     [RED_CL_STATS_FINISH] = "red_stats_finish",
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans: totals of tiles, starts of tiles, outputs of tiles. The wide shape finds the starts with one work-item, window
- * by window, so that a window is still in cache when its outputs are made; lanes scan the totals level upon level. Host
- * arrays go in pieces, and a forest carries P from one to the next.
+ * Scans: totals of tiles, starts of tiles, outputs of tiles. The wide shape does it in one pass where that is safe,
+ * else window by window, so that a window is still in cache when its outputs are made, and one work-item finds the
+ * starts; lanes scan the totals level upon level. Host arrays go in pieces, and a forest carries P from one to the
+ * next.
  */
 #include <string.h>
 
@@ -26,11 +27,18 @@ static uint64_t tiles_of(uint64_t n, unsigned level) {
 
 #define WIDE_LEVEL      14 /* a tile of 16 K elements: some microseconds of work */
 #define EXPANSION_WORDS 80
-#define LARGE_BYTES     ((uint64_t)32 << 20) /* outputs beyond any cache are written past it */
-#define WINDOW_BYTES    ((uint64_t)4 << 20)  /* in and out of a window together, for each unit */
+#define LARGE_BYTES     ((uint64_t)32 << 20)      /* outputs beyond any cache are written past it */
+#define WINDOW_BYTES    ((uint64_t)4 << 20)       /* in and out of a window together, for each unit */
+#define PASS_NODE(tile) (8 + 88 * ((tile)&1) + 8) /* the first node of what is handed to a tile */
+#define PASS_WORDS      184                       /* as kernels/scan_wide.cl has it */
+#define PART_BYTES      ((uint64_t)256 << 10)     /* of a pass's tile, of the wider of input and output: stays in L2 */
 
-static uint64_t wide_words(uint64_t n) {
-  return 2 * tiles_of(n, WIDE_LEVEL) + 1 + EXPANSION_WORDS;
+bool red_cl_scans_in_pass(const red_cl_device *device) {
+  return device->traits.shape == RED_CL_WIDE && device->traits.one_pass;
+}
+
+static uint64_t wide_words(const red_cl_device *device, uint64_t n) {
+  return red_cl_scans_in_pass(device) ? PASS_WORDS : 2 * tiles_of(n, WIDE_LEVEL) + 1 + EXPANSION_WORDS;
 }
 
 /* Kernels take the same leading arguments. */
@@ -61,23 +69,28 @@ static uint64_t beginning_bits(const red_lowered *lowered) {
   return bits;
 }
 
-static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t first_tile, uint64_t tiles,
-                               uint64_t starts_at) {
+/* ... and the same trailing ones. */
+static void output_args(const red_cl_run *run, const array *a, red_cl_call *call) {
   const red_lowered *lowered = run->lowered;
   bool inclusive = lowered->kind == RED_INCLUSIVE_SCAN;
   bool begins = !inclusive && a->first && !lowered->has_init;
   red_cl_last last = red_cl_last_of(lowered);
+  red_cl_arg_u64(call, a->base);
+  red_cl_arg_u32(call, inclusive);
+  red_cl_arg_u32(call, begins);
+  red_cl_arg_u64(call, begins ? beginning_bits(lowered) : 0);
+  red_cl_arg(call, sizeof last, &last);
+  red_cl_arg_mem(call, a->out);
+  red_cl_arg_u64(call, a->out_offset);
+  if (run->device->traits.shape == RED_CL_WIDE) red_cl_arg_u32(call, a->n * lowered->out_bytes >= LARGE_BYTES);
+}
+
+static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t first_tile, uint64_t tiles,
+                               uint64_t starts_at) {
   red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_SCAN_TILES]};
   tile_args(run, a, first_tile, &call);
   red_cl_arg_u64(&call, starts_at);
-  red_cl_arg_u64(&call, a->base);
-  red_cl_arg_u32(&call, inclusive);
-  red_cl_arg_u32(&call, begins);
-  red_cl_arg_u64(&call, begins ? beginning_bits(lowered) : 0);
-  red_cl_arg(&call, sizeof last, &last);
-  red_cl_arg_mem(&call, a->out);
-  red_cl_arg_u64(&call, a->out_offset);
-  if (run->device->traits.shape == RED_CL_WIDE) red_cl_arg_u32(&call, a->n * lowered->out_bytes >= LARGE_BYTES);
+  output_args(run, a, &call);
   return red_cl_launch(run->queue, &call, tiles, run->device->group);
 }
 
@@ -94,8 +107,37 @@ static red_status launch_wide_starts(const red_cl_run *run, const array *a, uint
   return red_cl_launch(run->queue, &call, 1, 1);
 }
 
-/* *total is the word that holds node(b, 0), if n is a power of two. */
-static red_status scan_wide(const red_cl_run *run, const array *a, uint64_t *total) {
+/* Tiles that a core's cache holds, or smaller ones so that all units have some; not smaller than a block. */
+static unsigned pass_level(const red_cl_run *run, uint64_t n) {
+  const red_lowered *lowered = run->lowered;
+  uint64_t element = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
+  unsigned level = (unsigned)__builtin_ctzll(PART_BYTES / element);
+  while (level > 12 && n >> level < (uint64_t)4 * run->device->traits.units) level--;
+  return level;
+}
+
+static red_status scan_pass(const red_cl_run *run, const array *a, uint64_t *total) {
+  unsigned level = pass_level(run, a->n);
+  red_cl_rules rules = red_cl_rules_of(run->lowered);
+  red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_SCAN_PASS]};
+  red_status status =
+      red_cl_clear(run->queue, run->workspace, run->workspace_at * sizeof(uint64_t), PASS_WORDS * sizeof(uint64_t));
+  if (status != RED_OK) return status;
+  red_cl_arg_mem(&call, a->in);
+  red_cl_arg_u64(&call, a->in_offset);
+  red_cl_arg_u64(&call, a->n);
+  red_cl_arg_u32(&call, level);
+  red_cl_arg(&call, sizeof rules, &rules);
+  red_cl_arg_mem(&call, run->workspace);
+  red_cl_arg_u64(&call, run->workspace_at);
+  red_cl_arg_u64(&call, a->start.u64);
+  output_args(run, a, &call);
+  uint64_t tiles = tiles_of(a->n, level);
+  *total = run->workspace_at + PASS_NODE(tiles);
+  return red_cl_launch(run->queue, &call, tiles, 1);
+}
+
+static red_status scan_windows(const red_cl_run *run, const array *a, uint64_t *total) {
   uint64_t tiles = tiles_of(a->n, WIDE_LEVEL);
   uint64_t totals_at = run->workspace_at, starts_at = totals_at + tiles, expansion_at = starts_at + tiles + 1;
   uint64_t tile_bytes = ((uint64_t)run->lowered->in_bytes + run->lowered->out_bytes) << WIDE_LEVEL;
@@ -178,7 +220,7 @@ static red_status scan_lanes(const red_cl_run *run, const array *a, uint64_t *to
 uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
   (void)lowered;
   if (n == 0) return 0;
-  if (device->traits.shape == RED_CL_WIDE) return wide_words(n) * sizeof(uint64_t);
+  if (device->traits.shape == RED_CL_WIDE) return wide_words(device, n) * sizeof(uint64_t);
   levels plan;
   lay_out(device, n, &plan);
   return plan.words * sizeof(uint64_t);
@@ -186,8 +228,10 @@ uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *l
 
 /* ---- Arrays ---- */
 
+/* *total is the word that holds node(b, 0), if n is a power of two. */
 static red_status enqueue(const red_cl_run *run, const array *a, uint64_t *total) {
-  return run->device->traits.shape == RED_CL_WIDE ? scan_wide(run, a, total) : scan_lanes(run, a, total);
+  if (run->device->traits.shape != RED_CL_WIDE) return scan_lanes(run, a, total);
+  return red_cl_scans_in_pass(run->device) ? scan_pass(run, a, total) : scan_windows(run, a, total);
 }
 
 /* P(0): init, or what changes nothing. */

@@ -152,6 +152,7 @@ static void scan_texts(bool wide, const red_lowered *lowered, red_cl_source *all
   if (by_default) add_for_widths(all, red_cl_text_out_cl, NULL);
   add_text(all, by_default ? red_cl_text_out_default_cl : red_cl_text_out_any_cl);
   add_text(all, wide ? red_cl_text_expansion_cl : red_cl_text_runs_cl);
+  if (wide) add_text(all, red_cl_text_tile_wide_cl);
   add_text(all, wide ? red_cl_text_scan_wide_cl : red_cl_text_scan_lanes_cl);
 }
 

@@ -126,6 +126,18 @@ static bool gives_binaries(cl_platform_id platform) {
   return strcmp(name, "Portable Computing Language") != 0;
 }
 
+/*
+ * A scan in one pass has work-groups that wait for others that have begun. CPU drivers run a group on a thread of the
+ * operating system from its beginning to its end; of other devices nothing is promised.
+ * RED_OPENCL_SCAN: pass or windows, for tests and comparisons.
+ */
+static bool one_pass(const red_cl_traits *traits) {
+  const char *forced = getenv("RED_OPENCL_SCAN");
+  if (forced != NULL && strcmp(forced, "pass") == 0) return true;
+  if (forced != NULL && strcmp(forced, "windows") == 0) return false;
+  return (traits->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits) {
   memset(traits, 0, sizeof *traits);
   traits->platform = platform;
@@ -143,6 +155,7 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   traits->most_group = (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
   traits->unified = device_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool)) != 0;
   traits->f64 = has_f64(device);
+  traits->one_pass = one_pass(traits);
   traits->gives_binaries = gives_binaries(platform);
   char *extensions = extensions_of(device);
   const char *missing = missing_ability(device, extensions != NULL ? extensions : "");

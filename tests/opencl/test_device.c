@@ -3,6 +3,7 @@
  * What only an OpenCL device has: the application's own context and queues, in order or not, cl_mem with offsets of any
  * alignment, results and statistics that stay on the device, refusals with a sentence.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -197,6 +198,45 @@ START_TEST(chosen_outputs) {
 }
 END_TEST
 
+/* The other ways to compute the same, each with few problems: their programs are compiled anew. */
+static void other_way(const char *variable, const char *value) {
+  red_context *usual = context;
+  random_state random = random_start(6);
+  red_context_options options = {
+      .size = sizeof options, .backend = "opencl", .native_context = native, .native_device = native_device};
+  setenv(variable, value, 1);
+  red_status status = red_context_create(&options, &context);
+  unsetenv(variable);
+  if (status == RED_ERR_NO_DEVICE && strstr(red_last_error(), "cannot do that") != NULL) {
+    printf("%s\n", red_last_error());
+    context = usual;
+    return;
+  }
+  ck_red(status);
+  for (unsigned i = 0; i < suite_repeat(12); i++) {
+    uint64_t n = 1 + random_below(&random, i % 3 == 0 ? 300 : i % 3 == 1 ? N : 40 * N);
+    red_problem problems[] = {
+        RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, n),
+        RED_PROBLEM_INIT(RED_EXCLUSIVE_SCAN, RED_SUM, RED_F32, n),
+        RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_MAX, RED_I16, n),
+        RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, n),
+        RED_PROBLEM_INIT(RED_REDUCE, RED_ARGMAX, RED_I16, n),
+    };
+    for (unsigned p = 0; p < sizeof problems / sizeof *problems; p++) compare_on_device(&problems[p], NULL, &random);
+  }
+  red_context_destroy(context);
+  context = usual;
+}
+
+START_TEST(other_ways) {
+  other_way("RED_OPENCL_SCAN", "pass");
+  other_way("RED_OPENCL_SCAN", "windows");
+  other_way("RED_OPENCL_SHAPE", "wide");
+  other_way("RED_OPENCL_SHAPE", "local");
+  other_way("RED_OPENCL_SHAPE", "subgroup");
+}
+END_TEST
+
 static void expect_refusal(red_status status, red_status wanted, const char *word) {
   ck_assert_int_eq(status, wanted);
   ck_assert_msg(strstr(red_last_error(), word) != NULL, "'%s' does not name %s", red_last_error(), word);
@@ -259,6 +299,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, chained);
   tcase_add_test(tests, statistics);
   tcase_add_test(tests, chosen_outputs);
+  tcase_add_test(tests, other_ways);
   tcase_add_test(tests, refusals);
   tcase_add_test(tests, foreign_queue);
   tcase_add_test(tests, forked_child);
