@@ -11,7 +11,9 @@
 
 namespace compute = boost::compute;
 
-int bench_can_boost(const bench_case *c) { return c->problem.op == RED_SUM; }
+int bench_can_boost(const bench_case *c) {
+  return c->problem.op == RED_SUM;
+}
 
 template <class T> static void run(const bench_case *c) {
   compute::command_queue queue(cl.queue);
@@ -31,9 +33,13 @@ template <class T> static void run(const bench_case *c) {
 
 void bench_run_boost(const bench_case *c) {
   switch (c->problem.in) {
-  case RED_F32: return run<float>(c);
-  case RED_F64: return run<double>(c);
-  case RED_I32: return run<int>(c);
-  default: return;
+  case RED_F32:
+    return run<float>(c);
+  case RED_F64:
+    return run<double>(c);
+  case RED_I32:
+    return run<int>(c);
+  default:
+    return;
   }
 }
