@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "random.h"
-#include "suite.h"
+#include "compare.h"
 
 enum {
   MOST = 20000
@@ -38,6 +37,29 @@ START_TEST(depths) {
   check_depth(RED_REDUCE, RED_F64, 2049, 38);
   check_depth(RED_INCLUSIVE_SCAN, RED_F32, 1024, 20);
   check_depth(RED_EXCLUSIVE_SCAN, RED_F32, 1025, 20);
+}
+END_TEST
+
+/* Products add a rounding to each depth, and what they lose where they underflow. */
+START_TEST(depths_of_products) {
+  static const red_op ops[] = {RED_DOT, RED_SUMSQ};
+  for (size_t i = 0; i < 2; i++) {
+    red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[i], RED_F32, 4096);
+    double bound, least;
+    ck_red(red_error_bound(&problem, 1.0, &bound));
+    ck_assert_msg(bound >= 39 * 0x1p-24 && bound <= 39.01 * 0x1p-24, "%s: %g", red_op_name(ops[i]), bound);
+    ck_red(red_error_bound(&problem, 0.0, &least));
+    ck_assert_msg(least >= 4096 * 0x1p-149 && least <= 4097 * 0x1p-149, "%s: %g", red_op_name(ops[i]), least);
+    problem.n = 1;
+    ck_red(red_error_bound(&problem, 1.0, &bound));
+    ck_assert(bound >= 0x1p-24 && bound <= 0x1.0001p-24);
+  }
+  red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 4096), asum = sum;
+  double of_sum, of_asum;
+  asum.op = RED_ASUM;
+  ck_red(red_error_bound(&sum, 3.0, &of_sum));
+  ck_red(red_error_bound(&asum, 3.0, &of_asum));
+  ck_assert(of_sum == of_asum);
 }
 END_TEST
 
@@ -96,12 +118,44 @@ START_TEST(random_sums_stay_within) {
 }
 END_TEST
 
+/* Multiples of 2^-12 below 2^-1: products are multiples of 2^-24, in f64 their sums are exact. */
+START_TEST(random_products_stay_within) {
+  static float x[MOST], y[MOST], magnitudes_x[MOST], magnitudes_y[MOST];
+  red_context *context = suite_context(0);
+  random_state random = random_start(12);
+  for (unsigned round = 0; round < suite_repeat(200); round++) {
+    red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, RED_F32, 1 + random_below(&random, MOST));
+    double exact = 0, bound;
+    float got, abs_sum;
+    for (uint64_t i = 0; i < problem.n; i++) {
+      x[i] = (float)((int)random_below(&random, 1 << 13) - (1 << 12)) * 0x1p-12f;
+      y[i] = (float)((int)random_below(&random, 1 << 13) - (1 << 12)) * 0x1p-12f;
+      magnitudes_x[i] = fabsf(x[i]);
+      magnitudes_y[i] = fabsf(y[i]);
+      exact += (double)x[i] * (double)y[i];
+    }
+    red_status status = red_run2(context, &problem, x, y, &got);
+    if (may_refuse(&problem, status)) break;
+    ck_red(status);
+    ck_red(red_run2(context, &problem, magnitudes_x, magnitudes_y, &abs_sum));
+    ck_red(red_error_bound(&problem, (double)abs_sum, &bound));
+    ck_assert_msg(fabs((double)got - exact) <= bound, "n = %llu: error %g, bound %g%s", (unsigned long long)problem.n,
+                  fabs((double)got - exact), bound, suite_seed_text());
+  }
+  red_context_destroy(context);
+}
+END_TEST
+
 START_TEST(other_problems_have_none) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_MAX, RED_F32, 10);
   double bound = 7;
   ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
-  problem.op = RED_SUM;
+  problem.op = RED_MEAN;
+  ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
+  problem.op = RED_DOT;
   problem.in = RED_I32;
+  ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
+  problem.op = RED_SUM;
   ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
   problem.in = RED_F32;
   ck_assert_int_eq(red_error_bound(&problem, -1.0, &bound), RED_ERR_INVALID);
@@ -113,6 +167,8 @@ END_TEST
 
 static void fill_suite(TCase *tests) {
   tcase_add_test(tests, depths);
+  tcase_add_test(tests, depths_of_products);
+  tcase_add_test(tests, random_products_stay_within);
   tcase_add_test(tests, overflow_knows_nothing);
   tcase_add_test(tests, random_sums_stay_within);
   tcase_add_test(tests, other_problems_have_none);

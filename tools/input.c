@@ -159,7 +159,7 @@ static bool map_file(struct input *in, const struct stat *status) {
   in->map = map;
   in->map_bytes = (size_t)status->st_size;
   posix_madvise(map, in->map_bytes, POSIX_MADV_SEQUENTIAL);
-  signals_set_mapping(in->name, map, in->map_bytes);
+  signals_add_mapping(in->name, map, in->map_bytes);
   return true;
 }
 
@@ -186,7 +186,7 @@ int input_open(struct input *in, const char *path, red_dtype wanted) {
 }
 
 void input_close(struct input *in) {
-  signals_set_mapping(NULL, NULL, 0);
+  signals_remove_mapping(in->map);
   if (in->map) munmap((void *)in->map, in->map_bytes);
   if (in->fd > STDIN_FILENO) close(in->fd);
   free(in->buffer);

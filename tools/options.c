@@ -23,7 +23,8 @@ static const struct {
   const char *help;
 } rows[OPTION_COUNT] = {
     {"op", 0, "OP",
-     "operator: sum prod min max minnum maxnum argmin argmax\nargminnum argmaxnum band bor bxor all any count_nonzero"},
+     "operator: sum prod min max minnum maxnum argmin argmax\nargminnum argmaxnum band bor bxor all any "
+     "count_nonzero\ndot (of two files) asum sumsq nrm2 mean"},
     {"exclusive", 0, NULL, "output i combines the elements before i only"},
     {"init", 0, "V", "initial value, the leftmost operand"},
     {"select", 0, "NAMES",
@@ -237,14 +238,16 @@ static int missing_argument(const struct verb *verb) {
   return usage_error("%s: option '--%s' needs an argument: %s", verb->name, rows[id].name, rows[id].argument);
 }
 
-static int check_complete(const struct verb *verb, unsigned seen, int operands, char **operand) {
+static int check_complete(const struct verb *verb, unsigned seen, int wanted, int operands, char **operand) {
   for (int id = 0; id < OPTION_COUNT; id++)
     if ((verb->requires & ~seen) & (1u << id))
       return usage_error("%s needs --%s %s; see 'redtool %s --help'", verb->name, rows[id].name, rows[id].argument,
                          verb->name);
   if (verb->takes_list) return EXIT_OK;
-  const int wanted = verb->takes_file ? 1 : 0;
   if (operands > wanted) return usage_error("%s: unexpected argument '%s'", verb->name, operand[wanted]);
+  if (operands == 1 && wanted == 2)
+    return usage_error("%s: --op dot needs two files, or - and a file; see 'redtool %s --help'", verb->name,
+                       verb->name);
   if (operands < wanted)
     return usage_error("%s needs a file, or - for standard input; see 'redtool %s --help'", verb->name, verb->name);
   return EXIT_OK;
@@ -275,7 +278,9 @@ int options_parse(const struct verb *verb, int argc, char **argv, options *chose
   chosen->operand = argv[optind];
   chosen->operands = argv + optind;
   chosen->operand_count = (size_t)(argc - optind);
-  return check_complete(verb, seen, argc - optind, argv + optind);
+  const bool two = verb->takes_pair && chosen->op == RED_DOT;
+  if (two && argc - optind == 2) chosen->operand2 = argv[optind + 1];
+  return check_complete(verb, seen, two ? 2 : verb->takes_file ? 1 : 0, argc - optind, argv + optind);
 }
 
 /* ---- help ---- */

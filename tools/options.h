@@ -49,6 +49,7 @@ typedef struct options {
   red_op op;
   red_dtype dtype, acc, out_dtype;
   const char *init, *select, *output, *backend, *operand;
+  const char *operand2; /* of an operator of two arrays, else NULL */
   char **operands; /* of a verb that takes any number of them */
   size_t operand_count;
   unsigned threads, samples;
@@ -67,6 +68,7 @@ struct verb {
   unsigned accepts;  /* OPTION_BITs */
   unsigned requires; /* options that must be given */
   bool takes_file;   /* exactly one operand; else none, or */
+  bool takes_pair;   /* two for an operator of two arrays */
   bool takes_list;   /* any number */
   int (*run)(const options *chosen);
 };

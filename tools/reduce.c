@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* redtool reduce: one value from a file. */
+/* redtool reduce: one value from a file, or from two. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -44,18 +44,21 @@ static int run_reduce(const options *chosen) {
 
 const struct verb verb_reduce = {
     .name = "reduce",
-    .synopsis = "--op OP [OPTION]... FILE",
+    .synopsis = "--op OP [OPTION]... FILE [FILE2]",
     .summary = "Combine all elements of FILE into one value.",
     .details =
         "Prints exactly one line: the value with as many digits as read back to the same bits, or the index for\n"
         "argmin and argmax. Elements count in memory order, whatever the shape. --json prints an object with\n"
-        "op, n, in, acc, out, value, bits and device; nan, inf and -inf are strings there.\n",
+        "op, n, in, acc, out, value, bits and device; nan, inf and -inf are strings there.\n"
+        "dot multiplies the elements of two files of the same type and length; one of them may be -.\n",
     .examples = "  redtool reduce --op sum data.npy\n"
+                "  redtool reduce --op dot x.npy y.npy\n"
                 "  redtool reduce --op sum --acc f64 --out-dtype f64 --hex data.npy\n"
                 "  zcat data.f32.gz | redtool reduce --op max --dtype f32 -\n",
     .accepts = OPTION_BIT(OP) | OPTION_BIT(INIT) | OPTION_BIT(DTYPE) | OPTION_BIT(ACC) | OPTION_BIT(OUT_DTYPE) |
                OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(HEX) | OPTION_BIT(JSON),
     .requires = OPTION_BIT(OP),
     .takes_file = true,
+    .takes_pair = true,
     .run = run_reduce,
 };

@@ -12,7 +12,8 @@
 #include "report.h"
 
 enum {
-  SENTENCE_BYTES = 512
+  SENTENCE_BYTES = 512,
+  MAPPINGS = 2
 };
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -21,9 +22,11 @@ enum {
 };
 
 static const char *volatile temporary;
-static volatile uintptr_t map_begin, map_end;
-static char map_message[ESCAPED_BYTES * SENTENCE_BYTES];
-static volatile size_t map_message_bytes;
+static struct {
+  volatile uintptr_t begin, end;
+  volatile size_t message_bytes;
+  char message[ESCAPED_BYTES * SENTENCE_BYTES];
+} mappings[MAPPINGS];
 static atomic_flag reported = ATOMIC_FLAG_INIT;
 
 /* Only async-signal-safe functions below; the handler may run on a worker thread of the library. */
@@ -43,9 +46,10 @@ static void on_bus_error(int signal_number, siginfo_t *information, void *unused
   (void)unused;
   const uintptr_t address = (uintptr_t)information->si_addr;
   unlink_temporary();
-  if (address >= map_begin && address < map_end) {
+  for (int i = 0; i < MAPPINGS; i++) {
+    if (address < mappings[i].begin || address >= mappings[i].end) continue;
     while (atomic_flag_test_and_set(&reported)) pause(); /* another thread is telling it */
-    if (write(STDERR_FILENO, map_message, map_message_bytes) < 0) _exit(EXIT_IO);
+    if (write(STDERR_FILENO, mappings[i].message, mappings[i].message_bytes) < 0) _exit(EXIT_IO);
     _exit(EXIT_IO);
   }
   signal(signal_number, SIG_DFL); /* returning repeats the access, which then ends the process */
@@ -88,14 +92,20 @@ void signals_set_temporary(const char *path) {
   temporary = path;
 }
 
-void signals_set_mapping(const char *name, const void *address, size_t bytes) {
-  map_begin = map_end = 0;
-  if (!address) return;
+void signals_add_mapping(const char *name, const void *address, size_t bytes) {
+  int i = 0;
+  while (i < MAPPINGS && mappings[i].end != 0) i++;
+  if (i == MAPPINGS) return;
   char sentence[SENTENCE_BYTES];
   snprintf(sentence, sizeof sentence, "redtool: %.400s: the file shrank while it was read, or could not be read", name);
-  escape(map_message, sentence);
-  strcat(map_message, "\n");
-  map_message_bytes = strlen(map_message);
-  map_begin = (uintptr_t)address;
-  map_end = map_begin + bytes;
+  escape(mappings[i].message, sentence);
+  strcat(mappings[i].message, "\n");
+  mappings[i].message_bytes = strlen(mappings[i].message);
+  mappings[i].begin = (uintptr_t)address;
+  mappings[i].end = mappings[i].begin + bytes;
+}
+
+void signals_remove_mapping(const void *address) {
+  for (int i = 0; i < MAPPINGS; i++)
+    if (mappings[i].end != 0 && mappings[i].begin == (uintptr_t)address) mappings[i].end = 0;
 }

@@ -18,7 +18,8 @@ void signals_release(void);
 /* The temporary file to unlink; NULL: none. The string must live until it is replaced. */
 void signals_set_temporary(const char *path);
 
-/* A SIGBUS inside [address, address + bytes) means that the file `name` shrank; NULL address: none. */
-void signals_set_mapping(const char *name, const void *address, size_t bytes);
+/* A SIGBUS inside [address, address + bytes) means that the file `name` shrank; there are two such places. */
+void signals_add_mapping(const char *name, const void *address, size_t bytes);
+void signals_remove_mapping(const void *address);
 
 #endif

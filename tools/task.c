@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "task.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,9 +60,22 @@ static int make_context(struct task *task, const options *chosen) {
   return status ? library_error(status) : EXIT_OK;
 }
 
+/* Both inputs of an operator of two arrays. */
+static int open_second(struct task *task, const options *chosen) {
+  if (strcmp(chosen->operand, "-") == 0 && strcmp(chosen->operand2, "-") == 0)
+    return usage_error("reduce: standard input cannot be both arrays");
+  const int code = input_open(&task->second, chosen->operand2, chosen->dtype);
+  if (code) return code;
+  if (task->input.dtype == task->second.dtype) return EXIT_OK;
+  return io_error("%s holds %s and %s %s; --op dot multiplies elements of the same type", task->input.name,
+                  red_dtype_name(task->input.dtype), task->second.name, red_dtype_name(task->second.dtype));
+}
+
 int task_open(struct task *task, const options *chosen, red_kind kind) {
   memset(task, 0, sizeof *task);
+  task->second.fd = -1;
   int code = input_open(&task->input, chosen->operand, chosen->dtype);
+  if (!code && chosen->operand2) code = open_second(task, chosen);
   if (!code) code = make_problem(task, chosen, kind);
   if (!code) code = make_context(task, chosen);
   const uint64_t n = task->input.n;
@@ -74,6 +88,7 @@ void task_close(struct task *task) {
   red_accumulator_destroy(task->accumulator);
   red_context_destroy(task->context);
   input_close(&task->input);
+  input_close(&task->second);
 }
 
 int task_next(struct task *task, uint64_t most, const void **piece, uint64_t *count) {
@@ -81,7 +96,30 @@ int task_next(struct task *task, uint64_t most, const void **piece, uint64_t *co
   return input_next(&task->input, most, piece, count);
 }
 
+static int lengths_differ(const struct task *task, const char *longer, const char *shorter) {
+  return io_error("%s has more than the %" PRIu64 " elements of %s; --op dot needs as many of each", longer,
+                  red_accumulator_count(task->accumulator), shorter);
+}
+
+/* The longest pieces that both kinds of input have. */
+static int consume_pairs(struct task *task) {
+  for (;;) {
+    const void *piece, *piece2;
+    uint64_t count, count2;
+    int code = task_next(task, INPUT_BUFFER, &piece, &count);
+    if (!code) code = input_next(&task->second, INPUT_BUFFER, &piece2, &count2);
+    if (code) return code;
+    const uint64_t pairs = count < count2 ? count : count2;
+    const red_status status = red_accumulator_add2(task->accumulator, piece, piece2, pairs);
+    if (status) return library_error(status);
+    if (count > count2) return lengths_differ(task, task->input.name, task->second.name);
+    if (count < count2) return lengths_differ(task, task->second.name, task->input.name);
+    if (count == 0) return EXIT_OK;
+  }
+}
+
 int task_consume(struct task *task) {
+  if (task->second.name) return consume_pairs(task);
   for (;;) {
     const void *piece;
     uint64_t count;

@@ -9,13 +9,14 @@
 
 struct task {
   struct input input;
+  struct input second; /* of an operator of two arrays; its name is NULL otherwise */
   red_problem problem; /* resolved: no default dtypes left */
   red_context *context;
   red_accumulator *accumulator;
   red_device_info device; /* that works on the data */
 };
 
-/* Open the operand and everything else. task_close must follow in any case. */
+/* Open the operands and everything else. task_close must follow in any case. */
 int task_open(struct task *task, const options *chosen, red_kind kind);
 void task_close(struct task *task);
 

@@ -269,7 +269,8 @@ RED_API red_status red_reference2(const red_problem *problem, const void *x, con
  * The proven bound of |computed - exact| for a float sum (RED_REDUCE, or the last output of a scan) of n elements whose
  * absolute values add up to `abs_sum`, itself computed as a canonical sum in the same accumulator: gamma_k abs_sum with k
  * the depth of the tree (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2), rounded up, plus
- * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if the sum may overflow.
+ * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if the sum may overflow. asum is such a
+ * sum; for dot and sumsq, abs_sum is the canonical dot of the absolute values, and the bound counts their rounding too.
  */
 RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound);
 

@@ -127,6 +127,7 @@ public:
     handle.reset(made);
   }
   void add(const void *in, std::uint64_t n) { check(red_accumulator_add(get(), in, n)); }
+  void add(const void *x, const void *y, std::uint64_t n) { check(red_accumulator_add2(get(), x, y, n)); }
   void scan(const void *in, std::uint64_t n, void *out) { check(red_accumulator_scan(get(), in, n, out)); }
   void result(void *out) const { check(red_accumulator_result(get(), out)); }
   std::uint64_t count() const noexcept { return red_accumulator_count(get()); }
@@ -137,6 +138,14 @@ template <class Out, class T> Out reduce(red_op op, const T *in, std::uint64_t n
   const red_problem what = problem<T, Out>(RED_REDUCE, op, n);
   Out result;
   check(red_run(nullptr, &what, in, &result));
+  return result;
+}
+
+/* The sum of x[i] * y[i]. */
+template <class Out, class T> Out dot(const T *x, const T *y, std::uint64_t n) {
+  const red_problem what = problem<T, Out>(RED_REDUCE, RED_DOT, n);
+  Out result;
+  check(red_run2(nullptr, &what, x, y, &result));
   return result;
 }
 

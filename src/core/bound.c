@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Error bounds of canonical float sums, from the depth of their trees. */
+/* Error bounds of canonical float sums and sums of products, from the depth of their trees. */
 #include <math.h>
 
 #include "fpenv.h"
@@ -43,6 +43,11 @@ static double unit_roundoff(red_dtype dtype) {
   }
 }
 
+/* The smallest subnormal of an accumulator, more than what a product loses where it underflows. */
+static double smallest(red_dtype acc) {
+  return acc == RED_F64 ? 0x1p-1074 : 0x1p-149;
+}
+
 /* Half the smallest subnormal: the most that rounding to the type adds where its relative precision ends. */
 static double smallest_step(red_dtype dtype) {
   switch (dtype) {
@@ -76,11 +81,13 @@ static double bound_of(const red_lowered *lowered, double abs_sum) {
   if (n == 0) return 0;
   bool exclusive = lowered->kind == RED_EXCLUSIVE_SCAN;
   unsigned k = lowered->kind == RED_REDUCE ? reduce_depth(lowered) : scan_depth(exclusive ? n - 1 : n);
+  bool products = lowered->map == RED_MAP_PRODUCT || lowered->map == RED_MAP_SQUARE;
   if (lowered->has_init) k++;
-  double u = unit_roundoff(lowered->acc);
+  if (products) k++;
+  double u = unit_roundoff(lowered->acc), underflow = products ? round_up((double)n * smallest(lowered->acc)) : 0;
   double gamma = k * u / (1 - k * u);
-  double exact_abs = round_up(abs_sum / (1 - gamma)); /* abs_sum has the same error itself */
-  double bound = round_up(gamma * exact_abs);
+  double exact_abs = round_up((abs_sum + underflow) / (1 - gamma)); /* abs_sum has the same error itself */
+  double bound = round_up(gamma * exact_abs + underflow);
   if (exact_abs + bound >= overflow_from(lowered->out)) return INFINITY;
   if (lowered->out_bytes < lowered->acc_bytes)
     bound = round_up(bound + unit_roundoff(lowered->out) * (exact_abs + bound) + smallest_step(lowered->out));
@@ -92,8 +99,10 @@ red_status red_error_bound(const red_problem *problem, double abs_sum, double *b
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
-  if (!lowered.canonical || lowered.family != RED_FAMILY_ADD || lowered.kind == RED_STATS)
-    return red_fail(RED_ERR_UNSUPPORTED, "problem: bounds exist for canonical sums of floats only");
+  bool sums = lowered.family == RED_FAMILY_ADD && lowered.finish == RED_FINISH_VALUE;
+  if (!lowered.canonical || !sums || lowered.kind == RED_STATS)
+    return red_fail(RED_ERR_UNSUPPORTED,
+                    "problem: bounds exist for canonical sums of floats only: sum, dot, asum and sumsq");
   if (!(abs_sum >= 0)) return red_fail(RED_ERR_INVALID, "abs_sum = %g: expected a sum of absolute values", abs_sum);
   red_fpenv saved = red_fpenv_enter();
   double value = bound_of(&lowered, abs_sum);

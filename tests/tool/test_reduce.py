@@ -5,12 +5,13 @@ import resource
 import struct
 
 import harness
-from harness import EXAMPLES, LIBRARY, OK, TYPES, USAGE, ToolTest, main, npy, raw
+from harness import EXAMPLES, IO, LIBRARY, OK, TYPES, USAGE, ToolTest, main, npy, raw
 import law  # on the path that harness adds
 from exact import DTYPES
 
 OPS = ("sum", "prod", "min", "max", "minnum", "maxnum", "argmin", "argmax", "argminnum", "argmaxnum", "band", "bor", "bxor",
-       "all", "any", "count_nonzero")
+       "all", "any", "count_nonzero", "asum", "sumsq", "nrm2", "mean")
+FLOATS_ONLY = ("argminnum", "argmaxnum", "nrm2", "mean")
 
 
 def elements(dtype, data):
@@ -37,10 +38,40 @@ class Reduce(ToolTest):
         for dtype in TYPES:
             numbers = [0x3f80, 0x4040, 0xc000, 0x4110] if dtype == "bf16" else [1, 3, 2, 9]
             for op in OPS:
-                if op in ("band", "bor", "bxor") and "f" in dtype or op in ("argminnum", "argmaxnum") and "f" not in dtype:
+                if op in ("band", "bor", "bxor") and "f" in dtype or op in FLOATS_ONLY and "f" not in dtype:
+                    continue
+                if op == "nrm2" and dtype == "f64":
                     continue
                 with self.subTest(dtype=dtype, op=op):
                     self.assertEqual(self.value(op, dtype, numbers, "--hex"), by_law(op, dtype, raw(dtype, numbers)))
+
+    def test_two_files(self):
+        for dtype in TYPES:
+            x = [0x3f80, 0x4040, 0xc000, 0x4110] if dtype == "bf16" else [1, 3, 2, 9]
+            pair = raw(dtype, x), raw(dtype, x[::-1])
+            first, second = self.file("x", pair[0]), self.file("y", pair[1])
+            with self.subTest(dtype=dtype):
+                expected = by_law("dot", dtype, pair[0] + pair[1])
+                options = ("reduce", "--op", "dot", "--hex", "--dtype", dtype)
+                self.assertEqual(self.line(*options, first, second), expected)
+                self.assertEqual(self.line(*options, "-", second, stdin=pair[0]), expected)
+                self.assertEqual(self.line(*options, first, "-", stdin=pair[1]), expected)
+        name = EXAMPLES / "elnino.npy"
+        self.assertEqual(self.line("reduce", "--op", "dot", name, name), self.line("reduce", "--op", "sumsq", name))
+
+    def test_two_files_that_do_not_fit(self):
+        data = raw("f32", range(100))
+        long, short = self.file("long", data), self.file("short", data[:-4])
+        floats, doubles = self.file("f.npy", npy("f32", [1, 2])), self.file("d.npy", npy("f64", [1, 2]))
+        options = ("reduce", "--op", "dot", "--dtype", "f32")
+        self.fails(IO, *options, long, short, says="more than the 99 elements")
+        self.fails(IO, *options, short, long, says="more than the 99 elements")
+        self.fails(IO, *options, "-", long, stdin=data[:-4], says="more than the 99 elements")
+        self.fails(IO, "reduce", "--op", "dot", floats, doubles, says="same type")
+        self.fails(USAGE, *options, long, says="two files")
+        self.fails(USAGE, *options, long, long, long, says="unexpected argument")
+        self.fails(USAGE, "reduce", "--op", "sum", floats, floats, says="unexpected argument")
+        self.fails(USAGE, *options, "-", "-", stdin=data, says="standard input")
 
     def test_example_data(self):
         for name, dtype in (("sunspots.npy", "f32"), ("elnino.npy", "f64")):
