@@ -61,20 +61,50 @@ INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_
   if (both) keys[1] = least_key(lowered, all, p, n, op);
 }
 
-/* Equality of masked bits finds numbers (a zero of either sign where they are merged), exceeding infinity finds NaNs.
- */
+/* What to look for: numbers (a zero of either sign where they are merged) equal some bits under a mask, NaNs exceed
+ * infinity. */
+typedef struct wanted {
+  v_u8 mask, bits;
+  bool nan;
+} wanted;
+
+INLINE wanted wanted_of(const red_lowered *lowered, int64_t key, red_lane_op op) {
+  const unsigned bytes = op_bytes(op);
+  const uint64_t all = complement(bytes), magnitude = all >> 1;
+  uint64_t bits = ((uint64_t)key ^ lowered->key_xor) & all, mask = all;
+  bool is_float = op >= RED_MIN_F16, nan = is_float && key == lowered->nan_key;
+  if (is_float && bits > magnitude) bits ^= magnitude;
+  if (nan || (lowered->merge_zeros && (bits & magnitude) == 0)) mask = magnitude;
+  bits = nan ? lowered->inf : bits & mask;
+  return (wanted){v_splat((red_state){.u64 = mask}, bytes), v_splat((red_state){.u64 = bits}, bytes), nan};
+}
+
+INLINE v_u8 lanes_found(const wanted *w, v_u8 x, unsigned bytes) {
+  v_u8 masked = x & w->mask;
+  return w->nan ? lanes_greater(masked, w->bits, bytes) : lanes_equal(masked, w->bits, bytes);
+}
+
+INLINE size_t first_lane(v_u8 found, unsigned bytes) {
+  unsigned l = 0;
+  while (!found[l]) l += bytes;
+  return l / bytes;
+}
+
+/* The key is there: pads, which may look like it, come after it. */
 INLINE size_t find(const red_lowered *lowered, const uint8_t *p, size_t n, int64_t key, red_lane_op op) {
   const unsigned bytes = op_bytes(op);
   const size_t lanes = VB / bytes;
-  const key_constants keys = key_constants_of(lowered, 0, op);
-  const v_u8 wanted = v_splat((red_state){.key = key}, bytes);
-  const v_u8 pad = v_splat((red_state){.u64 = 0}, bytes);
-  for (size_t i = 0;; i += lanes) {
-    v_u8 x = n - i < lanes ? v_load_partial(p + i * bytes, n - i, bytes, pad) : v_load(p + i * bytes);
-    v_u8 equal = lanes_equal(v_key(&keys, x, op), wanted, bytes);
-    if (!v_any(equal)) continue;
-    for (unsigned l = 0; l < VB; l += bytes)
-      if (equal[l]) return i + l / bytes;
+  const wanted w = wanted_of(lowered, key, op);
+  size_t i = 0;
+  for (; n - i >= CHAINS * lanes; i += CHAINS * lanes) {
+    v_u8 any = (v_u8){0};
+    for (unsigned j = 0; j < CHAINS; j++) any |= lanes_found(&w, v_load(p + i * bytes + j * VB), bytes);
+    if (v_any(any)) break;
+  }
+  for (;; i += lanes) {
+    v_u8 x = n - i < lanes ? v_load_partial(p + i * bytes, n - i, bytes, (v_u8){0}) : v_load(p + i * bytes);
+    v_u8 found = lanes_found(&w, x, bytes);
+    if (v_any(found)) return i + first_lane(found, bytes);
   }
 }
 
