@@ -139,14 +139,18 @@ static red_status open_device(const char *id, const red_context_options *options
   visit_devices(seek_device, &wanted);
   if (!wanted.hit) return red_fail(RED_ERR_NO_DEVICE, "there is no OpenCL device %s", id);
   if (wanted.found.reason[0] != '\0') return red_fail(RED_ERR_UNSUPPORTED, "%s", wanted.found.reason);
+  bool passed;
+  red_status status = red_cl_vet(&wanted.found, &passed);
+  if (status != RED_OK) return status;
   red_cl_device *device = calloc(1, sizeof *device);
   if (device == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a device");
   device->traits = wanted.found;
+  device->has_passed = passed;
   device->owner = getpid();
   device->group = group_size(&device->traits);
   pthread_mutex_init(&device->launch, NULL);
   pthread_mutex_init(&device->build, NULL);
-  red_status status = make_context(device, options);
+  status = make_context(device, options);
   if (status == RED_OK) status = red_cl_queue_init(device, NULL, &device->own);
   if (status != RED_OK) {
     close_device(device);
@@ -159,6 +163,10 @@ static red_status open_device(const char *id, const red_context_options *options
 static void describe(void *state, red_device_info *info) {
   const red_cl_device *device = state;
   set_info(&device->traits, info);
+}
+
+static bool has_passed(const void *state) {
+  return ((const red_cl_device *)state)->has_passed;
 }
 
 red_status red_cl_check_process(const red_cl_device *device) {
@@ -188,4 +196,5 @@ const red_backend red_backend_opencl = {
     .plan = red_cl_plan_create,
     .unplan = red_cl_plan_destroy,
     .execute = red_cl_execute,
+    .has_passed = has_passed,
 };

@@ -58,6 +58,7 @@ typedef struct red_cl_queue {
 
 typedef struct red_cl_device {
   red_cl_traits traits;
+  bool has_passed; /* its known-answer test, in another process */
   cl_context context;
   red_cl_queue own;
   uint32_t group;         /* lanes of a work-group, a power of two; 1 for the wide shape */
@@ -66,6 +67,9 @@ typedef struct red_cl_device {
   pthread_mutex_t build;  /* guards `programs` */
   red_cl_program *programs;
 } red_cl_device;
+
+/* ---- vet.c: try a driver aside; `*passed` stays false where that is not possible ---- */
+red_status red_cl_vet(const red_cl_traits *traits, bool *passed);
 
 /* RED_ERR_UNSUPPORTED in a forked child. */
 red_status red_cl_check_process(const red_cl_device *device);

@@ -3,6 +3,8 @@
 #ifndef RED_BACKEND_OPENCL_TEXTS_H
 #define RED_BACKEND_OPENCL_TEXTS_H
 
+extern const char red_cl_texts_digest[]; /* of all that follow */
+
 extern const char red_cl_text_types_def[];
 extern const char red_cl_text_prelude_cl[];
 extern const char red_cl_text_elements_cl[];

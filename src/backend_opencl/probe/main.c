@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * red-opencl-probe VERSION DEVICE: open the device, which runs its known-answer test in this process, and say on
+ * standard output what came of it. If the driver hangs or aborts, it is this process that does: see ../vet.c.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <red/red.h>
+
+int main(int argc, char **argv) {
+  if (argc != 3) {
+    fprintf(stderr, "%s is started by libred, as: red-opencl-probe VERSION DEVICE\n", argc > 0 ? argv[0] : "this");
+    return 2;
+  }
+  if (strcmp(argv[1], RED_VERSION_STRING) != 0 || red_version() != RED_VERSION_NUMBER) {
+    puts("other version");
+    return 0;
+  }
+  red_context *context;
+  red_device_info info = {.size = sizeof info};
+  red_context_options options = {.size = sizeof options, .backend = argv[2]};
+  red_status status = red_context_create(&options, &context);
+  if (status == RED_OK) status = red_context_device(context, RED_DEVICE, &info); /* opens it, if that is still to do */
+  if (status == RED_OK)
+    puts("passed");
+  else
+    printf("failed %d %s\n", (int)status, red_last_error());
+  fflush(stdout);
+  _exit(0); /* not through what the driver has registered */
+}

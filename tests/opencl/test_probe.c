@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The self-test of an untried driver runs in a helper process: whatever becomes of that process, this one lives and
+ * says so. Drivers that hang or abort are played by shell scripts in the helper's place.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../suite.h"
+
+static char folder[64], script[96], helper[512];
+
+static void begin(void) {
+  const char *named = getenv("RED_OPENCL_PROBE");
+  ck_assert_ptr_nonnull(named);
+  snprintf(helper, sizeof helper, "%s", named);
+  snprintf(folder, sizeof folder, "/tmp/libred-probe-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  snprintf(script, sizeof script, "%s.sh", folder);
+  setenv("RED_CACHE_DIR", folder, 1); /* nothing has passed here */
+}
+
+static void end(void) {
+  char command[256];
+  snprintf(command, sizeof command, "rm -rf %s %s", folder, script);
+  ck_assert_int_eq(system(command), 0);
+  setenv("RED_OPENCL_PROBE", helper, 1);
+  unsetenv("RED_OPENCL_PROBE_SECONDS");
+}
+
+static void play(const char *commands) {
+  FILE *file = fopen(script, "w");
+  ck_assert_ptr_nonnull(file);
+  fprintf(file, "#!/bin/sh\n%s\n", commands);
+  fclose(file);
+  ck_assert_int_eq(chmod(script, 0700), 0);
+  setenv("RED_OPENCL_PROBE", script, 1);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static red_status open_and_close(void) {
+  red_context *context = NULL;
+  red_context_options options = {.size = sizeof options, .backend = suite_backend()};
+  red_status status = red_context_create(&options, &context);
+  if (status == RED_OK) {
+    float x[3] = {1, 2, 3}, sum = 0;
+    ck_red(red_reduce(context, RED_SUM, RED_F32, x, 3, &sum));
+    ck_assert(sum == 6);
+  }
+  red_context_destroy(context);
+  return status;
+}
+
+static void expect_failure(red_status wanted, const char *words) {
+  red_status status = open_and_close();
+  ck_assert_msg(status == wanted, "status %d: %s", (int)status, red_last_error());
+  ck_assert_msg(strstr(red_last_error(), words) != NULL, "'%s' does not say '%s'", red_last_error(), words);
+}
+
+START_TEST(hangs) {
+  play("sleep 300 >/dev/null");
+  setenv("RED_OPENCL_PROBE_SECONDS", "1", 1);
+  double start = now();
+  expect_failure(RED_ERR_NO_DEVICE, "within 1 s");
+  ck_assert(now() - start < 60);
+}
+END_TEST
+
+START_TEST(aborts) {
+  play("kill -ABRT $$");
+  expect_failure(RED_ERR_NO_DEVICE, "signal 6");
+}
+END_TEST
+
+START_TEST(says_nothing) {
+  play("exit 0");
+  expect_failure(RED_ERR_NO_DEVICE, "without an answer");
+}
+END_TEST
+
+START_TEST(gives_other_bits) {
+  play("echo 'failed 9 self-test: reduce:sum:f32:127 gave 0x1'");
+  expect_failure(RED_ERR_MISMATCH, "gave 0x1");
+}
+END_TEST
+
+/* What failed is tried again, and a helper of another version, or none, is no failure. */
+START_TEST(no_helper) {
+  play("exit 0");
+  expect_failure(RED_ERR_NO_DEVICE, "without an answer");
+  play("echo 'other version'");
+  ck_red(open_and_close());
+  play("exit 127");
+  ck_red(open_and_close());
+  setenv("RED_OPENCL_PROBE", "/nonexistent/helper", 1);
+  ck_red(open_and_close());
+  setenv("RED_OPENCL_PROBE", "0", 1);
+  ck_red(open_and_close());
+}
+END_TEST
+
+/* Once passed, a driver is not tried again: not even started is a helper that would fail. */
+START_TEST(remembered) {
+  ck_red(open_and_close());
+  play("kill -ABRT $$");
+  double start = now();
+  ck_red(open_and_close());
+  printf("the second time a context opened in %.0f ms\n", 1e3 * (now() - start));
+}
+END_TEST
+
+START_TEST(without_cache) {
+  setenv("RED_CACHE_DIR", "", 1);
+  ck_red(open_and_close());
+  play("kill -ABRT $$");
+  ck_red(open_and_close());
+}
+END_TEST
+
+/* An application that leaves its dead children to the system cannot be told how they ended. */
+START_TEST(children_ignored) {
+  void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+  red_status status = open_and_close();
+  ck_assert_msg(status == RED_OK, "%s", red_last_error());
+  signal(SIGCHLD, before);
+}
+END_TEST
+
+static void fill(TCase *tests) {
+  tcase_add_checked_fixture(tests, begin, end);
+  tcase_add_test(tests, hangs);
+  tcase_add_test(tests, aborts);
+  tcase_add_test(tests, says_nothing);
+  tcase_add_test(tests, gives_other_bits);
+  tcase_add_test(tests, no_helper);
+  tcase_add_test(tests, remembered);
+  tcase_add_test(tests, children_ignored);
+  tcase_add_test(tests, without_cache);
+}
+
+int main(void) {
+  return suite_run("opencl probe", fill);
+}
