@@ -121,8 +121,9 @@ typedef union red_scalar {
  * than the input. Outputs: integers of any width (narrower ones wrap) for integers, floats of any width (narrower ones
  * round once) for floats. Mixing integers and floats is refused.
  *
- * An exact reduction (sum) is the true sum of its elements and of `init`, rounded once to the output's dtype: no order,
- * no intermediate overflow, no accumulator to choose. Sums of integers are exact modulo 2^64 anyway and do not change.
+ * An exact reduction (sum, dot, asum, sumsq, nrm2, mean) is the true result of its elements and `init`, rounded once to
+ * the output's dtype: no order, no intermediate overflow, no accumulator to choose. Integers are exact modulo 2^64
+ * anyway: there `exact` changes nothing. nrm2 of f64 is always exact.
  */
 typedef struct red_problem {
   size_t size;             /* sizeof(red_problem) */

@@ -13,14 +13,16 @@ typedef struct part {
 typedef struct exact_job {
   const red_lowered *lowered;
   red_exact_fn *kernel;
-  const uint8_t *in;
+  const uint8_t *in, *in2; /* in2 may be NULL */
   part *parts;
 } exact_job;
 
 static void work(void *argument, unsigned index, unsigned count) {
   exact_job *job = argument;
   red_range mine = red_share(job->lowered->n, index, count);
-  job->kernel(job->in + mine.first * job->lowered->in_bytes, mine.last - mine.first, &job->parts[index].sum);
+  uint64_t offset = mine.first * job->lowered->in_bytes;
+  job->kernel(job->in + offset, job->in2 != NULL ? job->in2 + offset : NULL, mine.last - mine.first,
+              &job->parts[index].sum);
 }
 
 static void add_by_many(exact_job *job, unsigned threads, red_exact *sum) {
@@ -30,8 +32,10 @@ static void add_by_many(exact_job *job, unsigned threads, red_exact *sum) {
   free(job->parts);
 }
 
-red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_exact *sum) {
-  exact_job job = {.lowered = lowered, .kernel = cpu->kernels->exact[lowered->in], .in = in};
+red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2,
+                         red_exact *sum) {
+  red_exact_fn *kernel = cpu->kernels->exact[lowered->map][lowered->in];
+  exact_job job = {.lowered = lowered, .kernel = kernel, .in = in, .in2 = in2};
   red_fpenv saved = red_fpenv_enter();
   red_exact_clear(sum);
   unsigned threads = red_cpu_threads(cpu, RED_WORK_READ, lowered->n * lowered->in_bytes);
@@ -39,7 +43,7 @@ red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const v
   if (job.parts != NULL)
     add_by_many(&job, threads, sum);
   else
-    job.kernel(in, lowered->n, sum);
+    kernel(in, in2, lowered->n, sum);
   red_team_give(threads);
   red_fpenv_leave(saved);
   return RED_OK;

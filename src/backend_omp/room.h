@@ -64,7 +64,8 @@ red_status red_cpu_scan(const red_cpu *cpu, const red_lowered *lowered, const vo
 red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats);
 
 /* exact.c: the sum of an exact problem, whatever was in *sum. */
-red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_exact *sum);
+red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2,
+                         red_exact *sum);
 
 /* Least (key, index) of a range, the index counted from the array's start. */
 red_state red_cpu_argmin(const red_kernels *kernels, const red_lowered *lowered, const void *in, red_range range);

@@ -61,6 +61,29 @@ void red_exact_add_f64(red_exact *sum, double x) {
     red_exact_add_scaled(sum, x, 0);
 }
 
+/* The bits of a finite nonzero f64 and the bit of the long integer that its lowest one is. */
+static uint64_t significand_of(double x, unsigned *bit) {
+  uint64_t bits = red_f64_bits(x), fraction = bits & 0xfffffffffffffu;
+  unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
+  *bit = exponent > 0 ? exponent - 1 : 0;
+  return exponent > 0 ? fraction | (uint64_t)1 << 52 : fraction;
+}
+
+void red_exact_add_product(red_exact *sum, double x, double y) {
+  bool negative = signbit(x) != signbit(y), zero = x == 0 || y == 0, infinite = isinf(x) || isinf(y);
+  if (!zero || !negative) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
+  if (isnan(x) || isnan(y) || (zero && infinite)) {
+    sum->flags |= RED_EXACT_NAN | RED_EXACT_NOT_MINUS_ZERO;
+  } else if (infinite) {
+    sum->flags |= negative ? RED_EXACT_MINUS_INF : RED_EXACT_PLUS_INF;
+  } else if (!zero) {
+    unsigned x_bit, y_bit;
+    unsigned __int128 product = (unsigned __int128)significand_of(x, &x_bit) * significand_of(y, &y_bit);
+    red_exact_add_bits(sum, negative, (uint64_t)product, x_bit + y_bit);
+    red_exact_add_bits(sum, negative, (uint64_t)(product >> 64), x_bit + y_bit + 64);
+  }
+}
+
 void red_exact_merge(red_exact *into, const red_exact *from) {
   into->flags |= from->flags;
   if (from->first == from->last) return;

@@ -47,6 +47,9 @@ void red_exact_add_f64(red_exact *sum, double x);
 /* Add x * 2^scale of a finite x. */
 void red_exact_add_scaled(red_exact *sum, double x, unsigned scale);
 
+/* Add the product of any two f64, itself exact, with its flags. */
+void red_exact_add_product(red_exact *sum, double x, double y);
+
 /* into += from */
 void red_exact_merge(red_exact *into, const red_exact *from);
 
@@ -64,10 +67,10 @@ void red_exact_measure(const red_exact *sum, red_exact_magnitude *magnitude);
 
 /* ---- exact_round.c ---- */
 
-/* The sum of `count` elements in the output's dtype, rounded once to nearest even; n = 0 is for the caller. */
-void red_exact_store_sum(const red_exact *sum, uint64_t count, red_dtype out, void *to);
-
-/* The result of an exact problem without its initial value: adds that, and writes out_bytes. */
+/*
+ * The result of an exact problem from the sum of its `count` elements: init is added, then the sum, its root or its
+ * quotient by count is rounded once, to nearest even. Writes out_bytes; RED_ERR_EMPTY where there is no result.
+ */
 red_status red_exact_finish(const red_lowered *lowered, const red_exact *sum, uint64_t count, void *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the long integer of `exact-1` to a float: one rounding, to nearest, ties to even. */
+/* From the long integer of `exact-1` to a float: the sum, its quotient or its root, one rounding, ties to even. */
 #include "exact.h"
 
 #include <string.h>
@@ -76,23 +76,92 @@ static uint64_t zero_bits(const red_exact *sum, uint64_t count, red_dtype out) {
   return (uint64_t)minus << (8 * red_type_rows[out].bytes - 1);
 }
 
-void red_exact_store_sum(const red_exact *sum, uint64_t count, red_dtype out, void *to) {
-  uint64_t bits;
-  if (!special(sum, out, &bits)) {
-    red_exact_magnitude m;
-    red_exact_measure(sum, &m);
-    bits = m.last > 0 ? round_magnitude(&m, false, out) : zero_bits(sum, count, out);
+/* Forget digits below `first` and zeros above. */
+static void trim(red_exact_magnitude *m) {
+  while (m->last > m->first && m->digit[m->last - 1] == 0) m->last--;
+}
+
+/* The magnitude divided by n, a fraction of a unit or a hundred bits below the highest one cut off; was any? */
+static bool divide(red_exact_magnitude *m, uint64_t n) {
+  enum {
+    ENOUGH = 4 /* digits: at least 97 bits */
+  };
+  unsigned __int128 rest = 0;
+  unsigned found = 0;
+  uint32_t i = m->last;
+  while (i > 0 && found < ENOUGH && (rest != 0 || i > m->first)) {
+    i--;
+    rest = rest << 32 | m->digit[i];
+    m->digit[i] = (uint32_t)(rest / n);
+    rest %= n;
+    if (found > 0 || m->digit[i] != 0) found++;
   }
-  memcpy(to, &bits, red_type_rows[out].bytes);
+  bool more = rest != 0;
+  while (i > m->first) {
+    more |= m->digit[--i] != 0;
+    m->digit[i] = 0;
+  }
+  m->first = i < m->first ? i : m->first;
+  trim(m);
+  return more;
+}
+
+/* The greatest integer whose square is not above x. */
+static uint64_t integer_root(unsigned __int128 x) {
+  uint64_t root = 0;
+  for (uint64_t bit = (uint64_t)1 << 63; bit != 0; bit >>= 1) {
+    uint64_t next = root | bit;
+    if ((unsigned __int128)next * next <= x) root = next;
+  }
+  return root;
+}
+
+/*
+ * The square root of a magnitude, cut off after 64 bits; was anything? A window of the highest 127 or 128 bits, at an
+ * even distance from bit 0, has the root's bits.
+ */
+static bool take_root(red_exact_magnitude *m) {
+  int length = (int)(32 * m->last) - __builtin_clz(m->digit[m->last - 1]);
+  int low = length - 128 + (length & 1); /* the window's lowest bit, may be below 0 */
+  unsigned from = low > 0 ? (unsigned)low : 0;
+  unsigned __int128 window = (unsigned __int128)bits_from(m, from + 64) << 64 | bits_from(m, from);
+  if (low < 0) window <<= -low;
+  uint64_t root = integer_root(window);
+  bool more = (unsigned __int128)root * root != window || any_below(m, from);
+  /* sqrt(window * 2^low * 2^-2148) = root * 2^(low / 2) * 2^-1074 */
+  unsigned bit = (unsigned)(1074 + low / 2), shift = bit % 32;
+  unsigned __int128 shifted = (unsigned __int128)root << shift;
+  memset(m, 0, sizeof *m);
+  m->first = bit / 32;
+  m->last = m->first + 3;
+  for (unsigned k = 0; k < 3; k++) m->digit[m->first + k] = (uint32_t)(shifted >> 32 * k);
+  trim(m);
+  return more;
+}
+
+static uint64_t finished_bits(const red_lowered *lowered, const red_exact *sum, uint64_t count) {
+  uint64_t bits;
+  if (special(sum, lowered->out, &bits)) return bits;
+  red_exact_magnitude m;
+  red_exact_measure(sum, &m);
+  if (m.last == 0) return zero_bits(sum, count, lowered->out);
+  bool more = false;
+  if (lowered->finish == RED_FINISH_MEAN) more = divide(&m, count);
+  if (lowered->finish == RED_FINISH_ROOT) more = take_root(&m);
+  return round_magnitude(&m, more, lowered->out);
 }
 
 red_status red_exact_finish(const red_lowered *lowered, const red_exact *sum, uint64_t count, void *out) {
-  if (!lowered->has_init) {
-    red_exact_store_sum(sum, count, lowered->out, out);
-    return RED_OK;
+  red_exact total;
+  if (count == 0 && lowered->empty_is_error)
+    return red_fail(RED_ERR_EMPTY, "n = 0: op = %s has no result for empty input", red_op_name(lowered->op));
+  if (lowered->has_init) {
+    total = *sum;
+    red_exact_add_f64(&total, lowered->acc == RED_F64 ? lowered->init.f64 : (double)lowered->init.f32);
+    sum = &total;
+    count++;
   }
-  red_exact total = *sum;
-  red_exact_add_f64(&total, lowered->acc == RED_F64 ? lowered->init.f64 : (double)lowered->init.f32);
-  red_exact_store_sum(&total, count + 1, lowered->out, out);
+  uint64_t bits = finished_bits(lowered, sum, count);
+  memcpy(out, &bits, lowered->out_bytes);
   return RED_OK;
 }

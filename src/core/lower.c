@@ -51,9 +51,6 @@ static red_status resolve(const red_problem *problem, const red_op_row *row, red
     return red_fail(RED_ERR_UNSUPPORTED, "op = %s takes %s only, not %s%s", row->name,
                     row->inputs == RED_INPUTS_FLOATS ? "floats" : "integers", red_type_rows[problem->in].name,
                     row->finish == RED_FINISH_MEAN ? "; statistics (RED_STATS) have the mean of integers" : "");
-  if (row->finish == RED_FINISH_ROOT && problem->in == RED_F64)
-    return red_fail(RED_ERR_UNSUPPORTED,
-                    "op = nrm2 of f64 is the root of an exact sum, which this version does not have");
   *acc = problem->acc != RED_DTYPE_DEFAULT ? problem->acc : default_acc(row, problem->in);
   *out = problem->out != RED_DTYPE_DEFAULT ? problem->out : default_out(row, problem, *acc);
   if (*acc != default_acc(row, problem->in)) {
@@ -178,13 +175,19 @@ static red_status check_request(const red_problem *problem, const red_op_row *ro
 static red_status check_exact(const red_problem *problem, const red_op_row *row) {
   if (problem->exact == 0) return RED_OK;
   if (problem->kind != RED_REDUCE) return red_fail(RED_ERR_UNSUPPORTED, "exact: only reductions have an exact mode");
-  if (row->family != RED_FAMILY_ADD || row->map != RED_MAP_NONE || row->finish != RED_FINISH_VALUE)
+  if (row->family != RED_FAMILY_ADD)
     return red_fail(RED_ERR_UNSUPPORTED, "exact: op = %s has no exact mode, only sums have", row->name);
   if (red_dtype_is_float(problem->in) && problem->acc != RED_DTYPE_DEFAULT &&
       problem->acc != default_acc(row, problem->in))
     return red_fail(RED_ERR_UNSUPPORTED, "acc = %s: an exact sum has no accumulator to choose, leave it at the default",
                     red_type_rows[problem->acc].name);
   return RED_OK;
+}
+
+/* The squares of f64 exceed f64: their norm is exact without being asked. */
+static bool is_exact(const red_problem *problem, const red_op_row *row) {
+  bool wide_norm = problem->kind == RED_REDUCE && row->finish == RED_FINISH_ROOT && problem->in == RED_F64;
+  return wide_norm || (problem->exact != 0 && red_dtype_is_float(problem->in));
 }
 
 /* User space ends at 2^56 on x86-64 with five levels of page tables, and before on AArch64. */
@@ -210,7 +213,7 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
   lowered->n = problem->n;
   lowered->has_init = problem->has_init != 0;
   lowered->init = problem->init;
-  lowered->exact = problem->exact != 0 && red_dtype_is_float(problem->in);
+  lowered->exact = is_exact(problem, row);
   set_dtypes(lowered, problem->in, acc, out);
   set_operator(lowered, row);
   lowered->stats = 0;

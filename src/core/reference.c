@@ -346,7 +346,7 @@ red_status red_reference_in_fpenv(const red_problem *problem, const void *in, co
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
   oracle o = {.problem = *problem, .real = lowered.in_float, .canonical = lowered.canonical, .in2 = in2};
-  if (lowered.exact) return red_reference_exact(&lowered, in, out);
+  if (lowered.exact) return red_reference_exact(&lowered, in, in2, out);
   o.problem.acc = lowered.acc;
   o.problem.out = lowered.out;
   switch (problem->kind) {

@@ -17,6 +17,6 @@ double red_reference_divide(__int128 sum, uint64_t count);
 double red_reference_quotient(red_dtype dtype, double x, uint64_t n);
 double red_reference_root(red_dtype dtype, double x);
 /* An exact reduction. */
-red_status red_reference_exact(const red_lowered *lowered, const void *in, void *out);
+red_status red_reference_exact(const red_lowered *lowered, const void *in, const void *in2, void *out);
 
 #endif

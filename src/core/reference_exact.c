@@ -7,6 +7,7 @@
 
 #include "half.h"
 #include "reference.h"
+#include "status.h"
 #include "tables.h"
 
 /* A natural number of units of 2^-2152, which leaves room below the smallest product of two f64. */
@@ -65,17 +66,37 @@ static uint64_t significant_bits(double x, int *exponent) {
   return subnormal ? bits : (bits & (hidden - 1)) | hidden;
 }
 
-static void take(total *t, double x) {
-  int exponent;
-  t->only_minus_zeros = (t->empty || t->only_minus_zeros) && x == 0 && signbit(x);
+/* Take in x * y. */
+static void take(total *t, double x, double y) {
+  int x_exponent, y_exponent;
+  bool zero = x == 0 || y == 0, infinite = isinf(x) || isinf(y), negative = signbit(x) != signbit(y);
+  bool nan = isnan(x) || isnan(y) || (zero && infinite);
+  t->only_minus_zeros = (t->empty || t->only_minus_zeros) && !nan && zero && negative;
   t->empty = false;
-  if (isnan(x))
+  if (nan)
     t->nan = true;
-  else if (isinf(x))
-    *(x > 0 ? &t->plus_infinity : &t->minus_infinity) = true;
-  else if (x != 0) {
-    u128 m = significant_bits(x, &exponent);
-    add(x > 0 ? &t->positive : &t->negative, m, (unsigned)(exponent - UNIT));
+  else if (infinite)
+    *(negative ? &t->minus_infinity : &t->plus_infinity) = true;
+  else if (!zero) {
+    u128 m = (u128)significant_bits(x, &x_exponent) * significant_bits(y, &y_exponent);
+    add(negative ? &t->negative : &t->positive, m, (unsigned)(x_exponent + y_exponent - UNIT));
+  }
+}
+
+static void take_element(total *t, const red_lowered *lowered, double x, double y) {
+  switch (lowered->map) {
+  case RED_MAP_PRODUCT:
+    take(t, x, y);
+    break;
+  case RED_MAP_SQUARE:
+    take(t, x, x);
+    break;
+  case RED_MAP_ABS:
+    take(t, fabs(x), 1);
+    break;
+  default:
+    take(t, x, 1);
+    break;
   }
 }
 
@@ -104,32 +125,37 @@ static uint64_t decode(red_dtype dtype, uint64_t bits, int *exponent) {
   return bits < hidden ? bits : (bits & (hidden - 1)) | hidden;
 }
 
-/* How m * 2^exponent compares with a magnitude. */
-static int compare_with(uint64_t m, int exponent, const natural *magnitude) {
+/* How f = m * 2^exponent compares with what the magnitude of a sum is finished to: f^2 or n f with the sum itself. */
+static int compare_with(const red_lowered *lowered, uint64_t m, int exponent, const natural *magnitude) {
   natural candidate = {{0}};
-  add(&candidate, m, (unsigned)(exponent - UNIT));
+  if (lowered->finish == RED_FINISH_ROOT)
+    add(&candidate, (u128)m * m, (unsigned)(2 * exponent - UNIT));
+  else
+    add(&candidate, lowered->finish == RED_FINISH_MEAN ? (u128)m * lowered->n : m, (unsigned)(exponent - UNIT));
   return compare(&candidate, magnitude);
 }
 
-/* The greatest float that is not above the magnitude, then whether the middle between it and the next one is. */
-static uint64_t nearest(red_dtype dtype, const natural *magnitude) {
+/* The greatest float that is not above the result, then whether the middle between it and the next one is. */
+static uint64_t nearest(const red_lowered *lowered, const natural *magnitude) {
+  const red_dtype dtype = lowered->out;
   uint64_t least = 0, beyond = red_infinity_bits(dtype) + 1;
   int exponent;
   while (beyond - least > 1) {
     uint64_t middle = least + (beyond - least) / 2, m = decode(dtype, middle, &exponent);
-    if (compare_with(m, exponent, magnitude) <= 0)
+    if (compare_with(lowered, m, exponent, magnitude) <= 0)
       least = middle;
     else
       beyond = middle;
   }
   if (least == red_infinity_bits(dtype)) return least;
   uint64_t m = decode(dtype, least, &exponent);
-  int side = compare_with(2 * m + 1, exponent - 1, magnitude);
+  int side = compare_with(lowered, 2 * m + 1, exponent - 1, magnitude);
   bool up = side < 0 || (side == 0 && (least & 1) != 0);
   return least + up;
 }
 
-static uint64_t result_bits(total *t, red_dtype out) {
+static uint64_t result_bits(const red_lowered *lowered, total *t) {
+  const red_dtype out = lowered->out;
   uint64_t sign = (uint64_t)1 << (8 * red_dtype_bytes(out) - 1), infinity = red_infinity_bits(out);
   if (t->nan || (t->plus_infinity && t->minus_infinity)) return red_nan_bits(out);
   if (t->plus_infinity) return infinity;
@@ -138,20 +164,25 @@ static uint64_t result_bits(total *t, red_dtype out) {
   if (side == 0) return t->only_minus_zeros ? sign : 0;
   if (side < 0) {
     subtract(&t->negative, &t->positive);
-    return sign | nearest(out, &t->negative);
+    return sign | nearest(lowered, &t->negative);
   }
   subtract(&t->positive, &t->negative);
-  return nearest(out, &t->positive);
+  return nearest(lowered, &t->positive);
 }
 
-red_status red_reference_exact(const red_lowered *lowered, const void *in, void *out) {
+red_status red_reference_exact(const red_lowered *lowered, const void *in, const void *in2, void *out) {
   total t;
+  if (lowered->n == 0 && lowered->empty_is_error)
+    return red_fail(RED_ERR_EMPTY, "n = 0: op = %s has no result for empty input", red_op_name(lowered->op));
   memset(&t, 0, sizeof t);
   t.empty = true;
-  for (uint64_t i = 0; i < lowered->n; i++)
-    take(&t, as_f64(lowered->in, (const unsigned char *)in + i * lowered->in_bytes));
-  if (lowered->has_init) take(&t, as_f64(lowered->acc, &lowered->init));
-  uint64_t bits = result_bits(&t, lowered->out);
+  for (uint64_t i = 0; i < lowered->n; i++) {
+    double x = as_f64(lowered->in, (const unsigned char *)in + i * lowered->in_bytes);
+    double y = in2 != NULL ? as_f64(lowered->in, (const unsigned char *)in2 + i * lowered->in_bytes) : 0;
+    take_element(&t, lowered, x, y);
+  }
+  if (lowered->has_init) take(&t, as_f64(lowered->acc, &lowered->init), 1);
+  uint64_t bits = result_bits(lowered, &t);
   memcpy(out, &bits, lowered->out_bytes);
   return RED_OK;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The vector files, and the lists of cases that go into each. The answers are computed by law.py."""
 from cases_any_order import integers, logic, order_of_floats, scans_of_integers, scans_of_order, statistics
+import cases_exact_maps
 from cases_exact import (exact_cancelling, exact_init, exact_integers, exact_lengths, exact_rooms, exact_rounding,
                          exact_values)
 from cases_norms import (dot_fused, dot_integers, dot_lengths, dot_values, magnitudes_and_squares, mean_rounding,
@@ -20,5 +21,8 @@ FILES = {
                              exact_integers)),
     "dot": ("Dot products", (dot_lengths, dot_values, dot_fused, dot_integers)),
     "norms": ("Sums of magnitudes and squares, norms and means", (magnitudes_and_squares, norms, means, mean_rounding)),
+    "exact_maps": ("Exact dot products, norms and means", (
+        cases_exact_maps.lengths, cases_exact_maps.values, cases_exact_maps.dots, cases_exact_maps.roots,
+        cases_exact_maps.means)),
     "large": ("Many elements", (large,)),
 }

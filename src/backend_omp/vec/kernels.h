@@ -21,8 +21,8 @@
  */
 typedef red_state red_reduce_fn(const red_lowered *lowered, const void *in, size_t n);
 
-/* Add n elements to *sum, without rounding. */
-typedef void red_exact_fn(const void *in, size_t n, red_exact *sum);
+/* Add n elements to *sum, without rounding: products with those of in2, squares or magnitudes, as the table says. */
+typedef void red_exact_fn(const void *in, const void *in2, size_t n, red_exact *sum);
 
 /* The same of a map other than NONE; in2 is the second input of PRODUCT, anything otherwise. */
 typedef red_state red_map_fn(const red_lowered *lowered, const void *in, const void *in2, size_t n);
@@ -101,7 +101,7 @@ typedef void red_flags_fn(const void *in, uint8_t *out, size_t n, uint64_t mask)
 typedef struct red_kernels {
   const char *name;
   red_reduce_fn *reduce[RED_FAMILIES][RED_DTYPE_COUNT][2]; /* last: is the float accumulator f64? */
-  red_exact_fn *exact[RED_DTYPE_COUNT];                    /* of floats */
+  red_exact_fn *exact[RED_MAPS][RED_DTYPE_COUNT];          /* of floats */
   red_map_fn *map[RED_MAPS][RED_DTYPE_COUNT][2];           /* of ADD; NONE is empty */
   red_extrema_fn *extrema[RED_DTYPE_COUNT];
   red_find_fn *find[RED_DTYPE_COUNT];

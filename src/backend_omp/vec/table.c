@@ -8,8 +8,9 @@
 #define X(name, op, in, family, wide) red_reduce_fn ISA(name);
 RED_REDUCE_FLOAT(X)
 #undef X
-#define X(suffix, in, bytes) red_exact_fn ISA(exact_##suffix);
+#define X(name, in, map) red_exact_fn ISA(exact_##name);
 RED_EXACT(X)
+RED_EXACT_MAPPED(X)
 #undef X
 #define X(suffix, op, in, wide) red_map_fn ISA(dot_##suffix), ISA(sumsq_##suffix), ISA(asum_##suffix);
 RED_MAP_FLOAT(X)
@@ -74,8 +75,8 @@ const red_kernels ISA(red_kernels) = {
                         RED_DTYPE_WIDTHS(X)
 #undef X
         },
-#define X(suffix, in, bytes) [in] = ISA(exact_##suffix),
-    .exact = {RED_EXACT(X)},
+#define X(name, in, map) [map][in] = ISA(exact_##name),
+    .exact = {RED_EXACT(X) RED_EXACT_MAPPED(X)},
 #undef X
     .map =
         {
