@@ -26,6 +26,30 @@ INLINE patterns sweep_floats(const uint8_t *p, size_t n, unsigned bytes) {
   return merge_patterns(all[0], all[1], bytes);
 }
 
+INLINE end_patterns sweep_end(const red_lowered *lowered, const uint8_t *p, size_t n, bool maxima, unsigned bytes) {
+  const size_t lanes = VB / bytes;
+  const v_u8 shift = v_splat((red_state){.u64 = end_shift(lowered, maxima, bytes)}, bytes);
+  red_state first = {.u64 = 0};
+  memcpy(&first.u64, p, bytes);
+  const v_u8 pad = v_splat(first, bytes);
+  end_patterns all[2];
+  all[0] = all[1] = (end_patterns){pad, lanes_minus(pad, shift, bytes)};
+  for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
+    for (unsigned j = 0; j < 2; j++) all[j] = merge_end(all[j], v_load(p + j * VB), shift, maxima, bytes);
+  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
+    v_u8 x = n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p);
+    all[0] = merge_end(all[0], x, shift, maxima, bytes);
+  }
+  all[0].far = maxima ? max_signed(all[0].far, all[1].far, bytes) : max_unsigned(all[0].far, all[1].far, bytes);
+  all[0].near = min_unsigned(all[0].near, all[1].near, bytes);
+  return all[0];
+}
+
+INLINE bool least_float(const red_lowered *lowered, const uint8_t *p, size_t n, bool maxima, unsigned bytes,
+                        int64_t *key) {
+  return key_of_end(lowered, sweep_end(lowered, p, n, maxima, bytes), maxima, bytes, key);
+}
+
 /* By keys, one vector at a time: the way of integers, and of floats among NaNs. */
 INLINE int64_t least_key(const red_lowered *lowered, uint64_t flip, const uint8_t *p, size_t n, red_lane_op op) {
   const unsigned bytes = op_bytes(op);
@@ -55,8 +79,10 @@ INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_
     if (both) keys[1] = least_key(lowered, all, p, n, op);
     return;
   }
-  patterns found = sweep_floats(p, n, bytes);
-  if (keys_of_patterns(lowered, found, bytes, keys)) return;
+  if (!both && (lowered->key_xor != 0 ? least_float(lowered, p, n, true, bytes, keys)
+                                      : least_float(lowered, p, n, false, bytes, keys)))
+    return;
+  if (both && keys_of_patterns(lowered, sweep_floats(p, n, bytes), bytes, keys)) return;
   keys[0] = least_key(lowered, 0, p, n, op);
   if (both) keys[1] = least_key(lowered, all, p, n, op);
 }

@@ -79,4 +79,39 @@ INLINE bool keys_of_patterns(const red_lowered *lowered, patterns found, unsigne
   return true;
 }
 
+/*
+ * One end of the order takes two of them. `far` is M or S as above. Where no number of that sign is found, the other
+ * sign's least magnitude is: `near` is the least unsigned pattern after a shift that puts the NaNs of that other sign
+ * below everything.
+ */
+typedef struct end_patterns {
+  v_u8 far, near;
+} end_patterns;
+
+/* The pattern of the least NaN whose sign is that of the wanted end's opposite. */
+INLINE uint64_t end_shift(const red_lowered *lowered, bool maxima, unsigned bytes) {
+  const uint64_t all = complement(bytes), sign = all ^ all >> 1;
+  return lowered->inf + 1 + (maxima ? sign : 0);
+}
+
+INLINE end_patterns merge_end(end_patterns a, v_u8 x, v_u8 shift, bool maxima, unsigned bytes) {
+  return (end_patterns){maxima ? max_signed(a.far, x, bytes) : max_unsigned(a.far, x, bytes),
+                        min_unsigned(a.near, lanes_minus(x, shift, bytes), bytes)};
+}
+
+/* The key of that end; false if there are NaNs to be skipped. */
+INLINE bool key_of_end(const red_lowered *lowered, end_patterns found, bool maxima, unsigned bytes, int64_t *key) {
+  const uint64_t all = complement(bytes), sign = all ^ all >> 1;
+  v_u8 fold = maxima ? fold_max_signed(found.far, bytes) : fold_max_unsigned(found.far, bytes);
+  uint64_t far = v_first_u64(fold) & all;
+  uint64_t near = (v_first_u64(fold_min_unsigned(found.near, bytes)) + end_shift(lowered, maxima, bytes)) & all;
+  bool is_far = maxima == (far < sign);
+  if ((is_far && (far & ~sign) > lowered->inf) || ((near < sign) != maxima && (near & ~sign) > lowered->inf)) {
+    *key = lowered->nan_key;
+    return !lowered->nan_skip;
+  }
+  *key = key_of_bits(lowered, 0, is_far ? far : near, bytes);
+  return true;
+}
+
 #endif
