@@ -295,7 +295,8 @@ int main(int argc, char **argv) {
   red_device_info info = {.size = sizeof info};
   check(red_context_device(all_threads, RED_HOST, &info));
   printf("%s, %s; round trip between two threads %.0f ns\n", info.name, info.detail, bench_ping_pong());
-  void *in = map(large + 4096), *out = map(2 * large + 4096);
+  const uint64_t fixed = 8 << 22, bytes = large > fixed ? large : fixed; /* the sizes that are not `large` */
+  void *in = map(bytes + 4096), *out = map(2 * bytes + 4096);
   for (size_t i = 0; i < CASES; i++)
     for (size_t k = 0; k < SIZES; k++) {
       char title[96];
