@@ -8,8 +8,8 @@
 #include "signals.h"
 #include "suggest.h"
 
-static const struct verb *const verbs[] = {&verb_info,  &verb_reduce, &verb_scan,
-                                           &verb_stats, &verb_verify, &verb_bench};
+static const struct verb *const verbs[] = {&verb_info,   &verb_reduce, &verb_scan, &verb_stats,
+                                           &verb_verify, &verb_bench,  &verb_tune};
 enum {
   VERBS = sizeof verbs / sizeof *verbs
 };

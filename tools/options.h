@@ -73,7 +73,7 @@ struct verb {
   int (*run)(const options *chosen);
 };
 
-extern const struct verb verb_bench, verb_info, verb_reduce, verb_scan, verb_stats, verb_verify;
+extern const struct verb verb_bench, verb_info, verb_reduce, verb_scan, verb_stats, verb_tune, verb_verify;
 
 /* Parse the arguments after the verb's name; argv[0] is that name. *help is set if the verb's help is asked for. */
 int options_parse(const struct verb *verb, int argc, char **argv, options *chosen, bool *help);

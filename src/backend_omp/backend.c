@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "room.h"
+#include "tune.h"
 
 static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   if (capacity == 0) return 1;
@@ -19,6 +20,33 @@ static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   return 1;
 }
 
+static void print_detail(const red_cpu *cpu, char *text, size_t bytes) {
+#if defined(_OPENMP)
+  snprintf(text, bytes, "%s, %u thread%s (OpenMP)", cpu->kernels->name, cpu->threads, cpu->threads == 1 ? "" : "s");
+#else
+  snprintf(text, bytes, "%s, 1 thread (built without OpenMP)", cpu->kernels->name);
+#endif
+}
+
+/* The defaults, then what was measured on a device of this description. */
+static red_status tune(red_cpu *cpu) {
+  red_cpu_tuning *tuning = &cpu->tuning;
+#define X(name, value, least, most, power) tuning->name = value;
+  RED_CPU_TUNING(X)
+#undef X
+  tuning->stream_bytes = red_cpu_last_level_cache() / 2;
+  tuning->narrow_bytes = red_cpu_last_level_cache();
+  const red_tuning_row rows[] = {
+#define X(name, value, least, most, power) {#name, least, most, power, &tuning->name},
+      RED_CPU_TUNING(X)
+#undef X
+  };
+  char detail[96], device[192];
+  print_detail(cpu, detail, sizeof detail);
+  snprintf(device, sizeof device, "omp: %s, %s", red_cpu_model(), detail);
+  return red_tune_load(device, rows, sizeof rows / sizeof rows[0]);
+}
+
 static red_status open_cpu(const char *id, const red_context_options *options, void **device) {
   (void)id;
   const red_kernels *kernels = red_cpu_kernels();
@@ -29,13 +57,13 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   unsigned most = red_team_limit(), asked = options != NULL ? options->threads : 0;
   unsigned cap = asked > 0 ? asked : red_cpu_allowed();
   if (most > cap) most = cap;
-  *cpu = (red_cpu){.kernels = kernels,
-                   .narrow = red_cpu_narrow_kernels(kernels),
-                   .threads = most,
-                   .asked = asked > 0,
-                   .last_level = red_cpu_last_level_cache()};
-  *device = cpu;
-  return RED_OK;
+  *cpu = (red_cpu){.kernels = kernels, .narrow = red_cpu_narrow_kernels(kernels), .threads = most, .asked = asked > 0};
+  red_status status = tune(cpu);
+  if (status == RED_OK)
+    *device = cpu;
+  else
+    free(cpu);
+  return status;
 }
 
 static void close_cpu(void *device) {
@@ -44,12 +72,7 @@ static void close_cpu(void *device) {
 
 static void describe(void *device, red_device_info *info) {
   const red_cpu *cpu = device;
-#if defined(_OPENMP)
-  snprintf(info->detail, sizeof info->detail, "%s, %u thread%s (OpenMP)", cpu->kernels->name, cpu->threads,
-           cpu->threads == 1 ? "" : "s");
-#else
-  snprintf(info->detail, sizeof info->detail, "%s, 1 thread (built without OpenMP)", cpu->kernels->name);
-#endif
+  print_detail(cpu, info->detail, sizeof info->detail);
   info->units = cpu->threads;
 }
 

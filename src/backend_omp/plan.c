@@ -2,30 +2,14 @@
 /* How many threads a problem deserves, and who gets which part. */
 #include "room.h"
 
-/* Bytes that each thread must have to be worth starting; the gain that justified a row stands beside it. */
-typedef struct crossover {
-  red_work work;
-  uint64_t bytes_per_thread;
-} crossover;
-
-/*
- * Two virtual cores of a Zen 4 EPYC, f32: a sum of 1 MiB takes 0.54 of one thread's time with two (fork and join cost
- * 0.6 us), one of half that 0.85 at best. A scan's second thread must also reduce: from 1 MiB of input and output on it
- * takes 0.7 of one thread's time within the last-level cache if both share that, and as long if they do not; 64 MiB
- * take 0.7, 512 MiB 0.6 to 1.07, which is when one thread uses all of the memory's speed.
- */
-static const crossover crossovers[] = {
-    {RED_WORK_READ, (uint64_t)512 << 10},
-    {RED_WORK_SCAN, (uint64_t)512 << 10},
-};
-
 /* One thread, roughly: to see whether waking a team is worth while. */
 enum {
   BYTES_PER_NS = 30
 };
 
 unsigned red_cpu_threads(const red_cpu *cpu, red_work work, uint64_t bytes) {
-  uint64_t deserved = bytes / crossovers[work].bytes_per_thread;
+  const red_cpu_tuning *tuning = &cpu->tuning;
+  uint64_t deserved = bytes / (work == RED_WORK_SCAN ? tuning->scan_bytes_per_thread : tuning->read_bytes_per_thread);
   if (deserved < 2 || cpu->threads < 2) return 1;
   unsigned wanted = deserved < cpu->threads ? (unsigned)deserved : cpu->threads;
   bool pays = cpu->asked || red_team_pays(bytes / BYTES_PER_NS / wanted * (wanted - 1));
@@ -54,7 +38,7 @@ static bool is_plain(const red_lowered *lowered) {
  * loads outrun the prefetchers; heavier loops are level or faster with AVX-512, and so is everything in the caches.
  */
 const red_kernels *red_cpu_reduce_kernels(const red_cpu *cpu, const red_lowered *lowered) {
-  bool from_memory = lowered->n * lowered->in_bytes > cpu->last_level;
+  bool from_memory = lowered->n * lowered->in_bytes > cpu->tuning.narrow_bytes;
   return from_memory && cpu->narrow != NULL && is_plain(lowered) ? cpu->narrow : cpu->kernels;
 }
 

@@ -4,14 +4,21 @@
 #define RED_OMP_ROOM_H
 
 #include "backend.h"
+#include "tuning.def"
 #include "vec/kernels.h"
+
+typedef struct red_cpu_tuning {
+#define X(name, value, least, most, power) uint64_t name;
+  RED_CPU_TUNING(X)
+#undef X
+} red_cpu_tuning;
 
 typedef struct red_cpu {
   const red_kernels *kernels;
   const red_kernels *narrow; /* with shorter vectors, where those read memory faster; or NULL */
   unsigned threads;          /* the most that one call may use */
   bool asked;                /* the application chose that number: a sleeping team is worth waking */
-  uint64_t last_level;       /* bytes of the last-level cache */
+  red_cpu_tuning tuning;
 } red_cpu;
 
 /* cpu.c: the processor. */

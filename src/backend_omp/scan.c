@@ -21,15 +21,16 @@
  * times as long as 512 KiB with the two threads on different complexes).
  */
 enum {
-  PART_BYTES = 128 << 10,
-  PART_BYTES_IN_PLACE = 512 << 10
+  LEAST_PART_BYTES = 8192 /* a tile of the widest elements */
 };
 
-/* In place as long as there are two parts for each thread. */
-static uint64_t part_bytes(const red_scan_job *job, unsigned widest, unsigned threads) {
-  uint64_t bytes = PART_BYTES;
+/* A part for each thread at least; in place as long as there are two. A power of two. */
+static uint64_t part_bytes(const red_cpu *cpu, const red_scan_job *job, unsigned widest, unsigned threads) {
+  uint64_t bytes = cpu->tuning.scan_part_bytes, most = cpu->tuning.scan_part_bytes_in_place;
+  uint64_t all = job->lowered->n * widest;
+  while (bytes > LEAST_PART_BYTES && bytes > all / threads) bytes /= 2;
   if (job->in != job->out) return bytes;
-  while (bytes < PART_BYTES_IN_PLACE && bytes * 4 * threads <= job->lowered->n * widest) bytes *= 2;
+  while (bytes < most && bytes * 4 * threads <= all) bytes *= 2;
   return bytes;
 }
 
@@ -109,10 +110,11 @@ static red_state scan_alone(const red_scan_job *job) {
   return red_scan_piece(job, 0, job->lowered->n, red_scan_before(job), 0);
 }
 
-static red_state scan_team(const red_scan_job *job, unsigned threads) {
+static red_state scan_team(const red_cpu *cpu, const red_scan_job *job, unsigned threads) {
   const red_lowered *lowered = job->lowered;
   unsigned widest = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
-  team_scan team = {.job = job, .part = part_bytes(job, widest, threads) / widest};
+  team_scan team = {.job = job, .part = part_bytes(cpu, job, widest, threads) / widest};
+  if (lowered->n < team.part) return scan_alone(job); /* only whole parts are counted in the total */
   team.slots = aligned_alloc(_Alignof(slot), threads * sizeof(slot));
   if (team.slots == NULL) return scan_alone(job);
   for (unsigned i = 0; i < threads; i++) atomic_init(&team.slots[i].told, 0);
@@ -124,11 +126,10 @@ static red_state scan_team(const red_scan_job *job, unsigned threads) {
 static red_state scan_all(const red_cpu *cpu, red_scan_job *job) {
   const red_lowered *lowered = job->lowered;
   uint64_t bytes = lowered->n * (lowered->in_bytes + lowered->out_bytes);
-  /* From half the last-level cache on: at all of it cached stores took 1.5 to 2.3 times as long. */
-  if (bytes >= cpu->last_level / 2 && job->in != job->out && (uintptr_t)job->out % 16 == 0)
+  if (bytes >= cpu->tuning.stream_bytes && job->in != job->out && (uintptr_t)job->out % 16 == 0)
     job->flags |= RED_SCAN_STREAM;
   unsigned threads = red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
-  red_state total = threads > 1 ? scan_team(job, threads) : scan_alone(job);
+  red_state total = threads > 1 ? scan_team(cpu, job, threads) : scan_alone(job);
   red_team_give(threads);
   return total;
 }

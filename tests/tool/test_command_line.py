@@ -6,7 +6,7 @@ import subprocess
 
 from harness import LIBRARY, OK, SOURCE, USAGE, ToolTest, main, npy
 
-VERBS = ("info", "reduce", "scan", "stats", "verify", "bench")
+VERBS = ("info", "reduce", "scan", "stats", "verify", "bench", "tune")
 
 
 class Help(ToolTest):
