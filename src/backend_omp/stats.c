@@ -66,35 +66,54 @@ static red_state locate(const stats_job *job, const red_lowered *arg, const extr
   return (red_state){.key = best->merged_key, .index = first + at};
 }
 
-static void push_sum(const stats_job *job, uint64_t i, red_state sum, part *mine) {
-  red_forest_push(&mine->forest, &job->sum, 0, i, sum);
+/* One piece, and what the sweeps over it have shown. */
+typedef struct piece {
+  const uint8_t *p;
+  uint64_t index, n;
+  int64_t keys[2];
+  bool nans; /* there may be some */
+} piece;
+
+static void push_sum(const stats_job *job, piece *here, red_state sum, part *mine) {
+  here->nans = job->sum.acc_bytes == 8 ? sum.f64 != sum.f64 : sum.f32 != sum.f32;
+  red_forest_push(&mine->forest, &job->sum, 0, here->index, sum);
 }
 
-/* Sum and extrema of piece i; false: there are no keys. */
-static bool sweep_order(const stats_job *job, const uint8_t *p, uint64_t i, uint64_t n, part *mine, int64_t keys[2]) {
+static void sweep_sum(const stats_job *job, piece *here, part *mine) {
+  const red_lowered *lowered = job->lowered;
+  if (!lowered->canonical) {
+    add_integers(job, here->p, here->n, &mine->stats);
+    return;
+  }
+  red_reduce_fn *sum = job->cpu->kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8];
+  push_sum(job, here, sum(&job->sum, here->p, here->n), mine);
+}
+
+static void sweep_sum_and_extrema(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
   const red_kernels *kernels = job->cpu->kernels;
   red_stats_fn *both = kernels->stats[lowered->in];
-  if (job->sums && job->extrema && both != NULL && n == job->piece) {
-    push_sum(job, i, both(lowered, p, keys), mine);
-    return true;
+  if (job->sums && job->extrema && both != NULL && here->n == job->piece) {
+    push_sum(job, here, both(lowered, here->p, here->keys), mine);
+    return;
   }
-  if (job->sums && lowered->canonical)
-    push_sum(job, i, kernels->reduce[RED_FAMILY_ADD][lowered->in][lowered->acc_bytes == 8](&job->sum, p, n), mine);
-  else if (job->sums)
-    add_integers(job, p, n, &mine->stats);
-  if (job->extrema) kernels->extrema[lowered->in](lowered, p, n, keys);
-  return job->extrema;
+  if (job->sums) sweep_sum(job, here, mine);
+  if (job->extrema) kernels->extrema[lowered->in](lowered, here->p, here->n, here->keys);
 }
 
-/*
- * Moments take longer than reading, and from the cache: what is read next is asked for on the way. Arrays that lie in
- * the second-level cache anyway lose 1 % by that.
- */
-static void sweep_moments(const stats_job *job, const uint8_t *p, uint64_t i, uint64_t n, part *mine) {
+/* Moments take longer than reading, and from the cache: what is read next is asked for on the way. */
+static void sweep_moments(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
-  red_moments moments = job->cpu->kernels->moments[lowered->in](p, n, job->piece * lowered->in_bytes);
-  red_moments_push(&mine->moments, 0, i, moments);
+  red_moments moments = job->cpu->kernels->moments[lowered->in](here->p, here->n, job->piece * lowered->in_bytes);
+  here->nans = here->nans && moments.squares != moments.squares;
+  red_moments_push(&mine->moments, 0, here->index, moments);
+}
+
+/* Sums and moments of NaNs are NaN, and their keys are known: most pieces need no count. */
+static void count_nans(const stats_job *job, const piece *here, part *mine) {
+  const red_lowered *lowered = job->lowered;
+  if (here->nans && (!job->extrema || here->keys[0] == lowered->nan_key))
+    mine->stats.nan_count += job->cpu->kernels->nans[lowered->in](here->p, here->n, lowered->inf);
 }
 
 /* `pieces` is not empty. */
@@ -106,15 +125,16 @@ static void sweep(const stats_job *job, red_range pieces, part *mine) {
   red_forest_clear(&mine->forest);
   red_moments_clear(&mine->moments);
   for (uint64_t i = pieces.first; i < pieces.last; i++) {
-    uint64_t first = i * job->piece, left = lowered->n - first, n = left < job->piece ? left : job->piece;
-    const uint8_t *p = job->in + first * lowered->in_bytes;
-    int64_t keys[2];
-    if (sweep_order(job, p, i, n, mine, keys)) {
-      see(&least, &job->argmin, keys[0], i);
-      see(&greatest, &job->argmax, keys[1], i);
+    uint64_t first = i * job->piece, left = lowered->n - first;
+    piece here = {
+        .p = job->in + first * lowered->in_bytes, .index = i, .n = left < job->piece ? left : job->piece, .nans = true};
+    sweep_sum_and_extrema(job, &here, mine);
+    if (job->extrema) {
+      see(&least, &job->argmin, here.keys[0], i);
+      see(&greatest, &job->argmax, here.keys[1], i);
     }
-    if (job->nans) stats->nan_count += job->cpu->kernels->nans[lowered->in](p, n, lowered->inf);
-    if (job->variance) sweep_moments(job, p, i, n, mine);
+    if (job->variance) sweep_moments(job, &here, mine);
+    if (job->nans) count_nans(job, &here, mine);
   }
   if (job->extrema) {
     stats->least.key = least.key;

@@ -77,6 +77,31 @@ INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
   *wide = (four_f64)_mm256_cvtps_pd((__m128)x);
 }
 
+#define HAVE_F64_FROM_NARROW
+INLINE v_f64 v_f64_from_i8(const void *p) {
+  int32_t four;
+  memcpy(&four, p, sizeof four);
+  return (v_f64)_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(four)));
+}
+INLINE v_f64 v_f64_from_u8(const void *p) {
+  int32_t four;
+  memcpy(&four, p, sizeof four);
+  return (v_f64)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(four)));
+}
+INLINE v_f64 v_f64_from_i16(const void *p) {
+  return (v_f64)_mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_u16(const void *p) {
+  return (v_f64)_mm256_cvtepi32_pd(_mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_i32(const void *p) {
+  return (v_f64)_mm256_cvtepi32_pd(_mm_loadu_si128((const __m128i *)p));
+}
+INLINE v_f64 v_f64_from_u32(const void *p) { /* signed by a bias */
+  __m128i biased = _mm_xor_si128(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi32(INT32_MIN));
+  return (v_f64)_mm256_cvtepi32_pd(biased) + 0x1p31;
+}
+
 #define HAVE_LOAD_PARTIAL
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
   if (bytes < 4) {

@@ -75,6 +75,26 @@ INLINE v_f64 v_f64_from_bf16(const void *p) {
   return (v_f64)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
 }
 
+#define HAVE_F64_FROM_NARROW
+INLINE v_f64 v_f64_from_i8(const void *p) {
+  return (v_f64)_mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_u8(const void *p) {
+  return (v_f64)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_i16(const void *p) {
+  return (v_f64)_mm512_cvtepi32_pd(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_u16(const void *p) {
+  return (v_f64)_mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
+INLINE v_f64 v_f64_from_i32(const void *p) {
+  return (v_f64)_mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i *)p));
+}
+INLINE v_f64 v_f64_from_u32(const void *p) {
+  return (v_f64)_mm512_cvtepu32_pd(_mm256_loadu_si256((const __m256i *)p));
+}
+
 #define HAVE_F64_FROM_64
 INLINE v_f64 v_f64_from_u64(v_u64 x) {
   return (v_f64)_mm512_cvtepu64_pd((__m512i)x);

@@ -70,13 +70,39 @@ INLINE int64_t least_key(const red_lowered *lowered, uint64_t flip, const uint8_
   return v_state(op, v_fold(op, acc[0])).key;
 }
 
+/* Both ends in one sweep: the keys of one are the complements of the other's. */
+INLINE void integer_extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_lane_op op, int64_t keys[2]) {
+  const unsigned bytes = op_bytes(op);
+  const size_t lanes = VB / bytes;
+  const v_u8 flip = v_splat((red_state){.u64 = lowered->key_xor}, bytes);
+  red_state first = {.u64 = 0};
+  memcpy(&first.u64, p, bytes);
+  v_u8 pad = v_splat(first, bytes), least[2], greatest[2];
+  for (unsigned j = 0; j < 2; j++) least[j] = greatest[j] = pad ^ flip;
+  for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
+    for (unsigned j = 0; j < 2; j++) {
+      v_u8 key = v_load(p + j * VB) ^ flip;
+      least[j] = v_op(op, least[j], key);
+      greatest[j] = max_signed(greatest[j], key, bytes);
+    }
+  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
+    v_u8 key = (n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p)) ^ flip;
+    least[0] = v_op(op, least[0], key);
+    greatest[0] = max_signed(greatest[0], key, bytes);
+  }
+  keys[0] = v_state(op, v_fold(op, v_op(op, least[0], least[1]))).key;
+  keys[1] = ~v_state(op, fold_max_signed(max_signed(greatest[0], greatest[1], bytes), bytes)).key;
+}
+
 INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_lane_op op, bool both,
                     int64_t keys[2]) {
   const unsigned bytes = op_bytes(op);
   const uint64_t all = complement(bytes);
   if (op < RED_MIN_F16) {
-    keys[0] = least_key(lowered, 0, p, n, op);
-    if (both) keys[1] = least_key(lowered, all, p, n, op);
+    if (both)
+      integer_extrema(lowered, p, n, op, keys);
+    else
+      keys[0] = least_key(lowered, 0, p, n, op);
     return;
   }
   if (!both && (lowered->key_xor != 0 ? least_float(lowered, p, n, true, bytes, keys)

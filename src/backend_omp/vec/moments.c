@@ -46,13 +46,18 @@ INLINE v_f64 load_some(red_dtype in, const uint8_t *p, size_t count, double pad)
 
 /* Near the mean: the first element and the mean difference from it over the first row. */
 INLINE double shift_of(red_dtype in, const uint8_t *p, size_t n) {
-  const size_t row = n < row_lanes(in) ? n : row_lanes(in), step = LANES * element_bytes(in);
-  const double origin = element_f64(in, p);
+  const size_t step = LANES * element_bytes(in), row = n < row_lanes(in) ? n : row_lanes(in);
   v_f64 lanes[MOST_VECTORS];
-  for (unsigned j = 0; j < row_vectors(in); j++) {
-    size_t left = row > j * LANES ? row - j * LANES : 0;
-    v_f64 x = left >= LANES ? load_f64(in, p + j * step) : load_some(in, p + j * step, left, origin);
-    lanes[j] = x - origin;
+  double origin;
+  if (row == row_lanes(in)) {
+    origin = load_f64(in, p)[0];
+    for (unsigned j = 0; j < row_vectors(in); j++) lanes[j] = load_f64(in, p + j * step) - origin;
+  } else {
+    origin = element_f64(in, p);
+    for (unsigned j = 0; j < row_vectors(in); j++) {
+      size_t left = row > j * LANES ? row - j * LANES : 0;
+      lanes[j] = (left >= LANES ? load_f64(in, p + j * step) : load_some(in, p + j * step, left, origin)) - origin;
+    }
   }
   return origin + fold(lanes, row_vectors(in)) / (double)row;
 }
@@ -70,7 +75,7 @@ INLINE void add_rows(red_dtype in, const uint8_t *p, size_t rows, double shift, 
     v_f64 difference[PASS] = {{0}}, square[PASS] = {{0}};
     for (size_t r = 0; r < rows; r++, row += row_bytes) {
       if (ahead != 0)
-        for (size_t line = 0; line < PASS * step; line += LINE) __builtin_prefetch(row + ahead + line, 0, 2);
+        for (size_t line = 0; line < PASS * step; line += LINE) __builtin_prefetch(row + ahead + line, 0, 3);
       for (unsigned j = 0; j < PASS; j++) {
         v_f64 d = v_spare_sub_f64(load_f64(in, row + j * step), shifts);
         if (j % 2 == 0)

@@ -64,6 +64,11 @@ INLINE v_u64 v_mul_even_i32(v_u8 a, v_u8 b) {
   return (v_u64)vmull_s32(vmovn_s64((int64x2_t)a), vmovn_s64((int64x2_t)b));
 }
 
+#define HAVE_F64_FROM_LOW_I32
+INLINE v_f64 v_f64_from_low_i32(v_i32 x) {
+  return (v_f64)vcvtq_f64_s64(vmovl_s32(vget_low_s32((int32x4_t)x)));
+}
+
 #define HAVE_ANY
 INLINE bool v_any(v_u8 x) {
   return vmaxvq_u32(vreinterpretq_u32_u8((uint8x16_t)x)) != 0;

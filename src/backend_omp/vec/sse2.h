@@ -55,6 +55,11 @@ INLINE v_u64 v_mul_even_u32(v_u8 a, v_u8 b) {
   return (v_u64)_mm_mul_epu32((__m128i)a, (__m128i)b);
 }
 
+#define HAVE_F64_FROM_LOW_I32
+INLINE v_f64 v_f64_from_low_i32(v_i32 x) {
+  return (v_f64)_mm_cvtepi32_pd((__m128i)x);
+}
+
 #define HAVE_ANY
 INLINE bool v_any(v_u8 x) {
   return _mm_movemask_epi8((__m128i)(x == 0)) != 0xffff;

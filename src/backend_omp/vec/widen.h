@@ -24,24 +24,35 @@ INLINE unsigned element_bytes(red_dtype in) {
   }
 }
 
-/* As many elements of a narrow type as a vector has lanes of 64 bits. */
-#define NARROW_VECTOR(T, name, bytes)                                                                                  \
-  typedef T few_##name __attribute__((vector_size(VB / 8 * bytes)));                                                   \
-  INLINE few_##name load_few_##name(const void *p) {                                                                   \
-    few_##name x;                                                                                                      \
-    memcpy(&x, p, sizeof x);                                                                                           \
-    return x;                                                                                                          \
-  }
-NARROW_VECTOR(int8_t, i8, 1)
-NARROW_VECTOR(uint8_t, u8, 1)
-NARROW_VECTOR(int16_t, i16, 2)
-NARROW_VECTOR(uint16_t, u16, 2)
-NARROW_VECTOR(int32_t, i32, 4)
-#undef NARROW_VECTOR
-
-INLINE v_f64 f64_from_few(few_i32 x) {
-  return __builtin_convertvector(x, v_f64);
+#ifndef HAVE_F64_FROM_NARROW
+/* The lower two lanes. */
+#ifndef HAVE_F64_FROM_LOW_I32
+INLINE v_f64 v_f64_from_low_i32(v_i32 x) {
+  return (v_f64){(double)x[0], (double)x[1]};
 }
+#endif
+
+/* VB / 8 integers at p; here VB is 16. */
+INLINE v_i32 load_low_i32(const void *p) {
+  return (v_i32)(v_u64){*(const u64_unaligned *)p};
+}
+INLINE v_f64 v_f64_from_i32(const void *p) {
+  return v_f64_from_low_i32(load_low_i32(p));
+}
+INLINE v_f64 v_f64_from_u32(const void *p) { /* signed by a bias */
+  return v_f64_from_low_i32(load_low_i32(p) ^ INT32_MIN) + 0x1p31;
+}
+#define FROM_NARROW(name)                                                                                              \
+  INLINE v_f64 v_f64_from_##name(const void *p) {                                                                      \
+    const name##_unaligned *x = p;                                                                                     \
+    return v_f64_from_low_i32((v_i32){x[0], x[1]});                                                                    \
+  }
+FROM_NARROW(i8)
+FROM_NARROW(u8)
+FROM_NARROW(i16)
+FROM_NARROW(u16)
+#undef FROM_NARROW
+#endif
 
 /* The upper half as a multiple of 2^32 and the lower one, each made exact by an exponent in front; one rounding. */
 INLINE v_f64 f64_from_halves(v_u64 upper, v_u64 lower, double bias) {
@@ -63,17 +74,17 @@ INLINE v_f64 v_f64_from_i64(v_u64 x) {
 INLINE v_f64 load_f64(red_dtype in, const uint8_t *p) {
   switch (in) {
   case RED_I8:
-    return f64_from_few(__builtin_convertvector(load_few_i8(p), few_i32));
+    return v_f64_from_i8(p);
   case RED_U8:
-    return f64_from_few(__builtin_convertvector(load_few_u8(p), few_i32));
+    return v_f64_from_u8(p);
   case RED_I16:
-    return f64_from_few(__builtin_convertvector(load_few_i16(p), few_i32));
+    return v_f64_from_i16(p);
   case RED_U16:
-    return f64_from_few(__builtin_convertvector(load_few_u16(p), few_i32));
+    return v_f64_from_u16(p);
   case RED_I32:
-    return f64_from_few(load_few_i32(p));
-  case RED_U32: /* signed by a bias */
-    return f64_from_few(load_few_i32(p) ^ INT32_MIN) + 0x1p31;
+    return v_f64_from_i32(p);
+  case RED_U32:
+    return v_f64_from_u32(p);
   case RED_I64:
     return v_f64_from_i64((v_u64)v_load(p));
   case RED_U64:
