@@ -75,7 +75,7 @@ INLINE void add_rows(red_dtype in, const uint8_t *p, size_t rows, double shift, 
     v_f64 difference[PASS] = {{0}}, square[PASS] = {{0}};
     for (size_t r = 0; r < rows; r++, row += row_bytes) {
       if (ahead != 0)
-        for (size_t line = 0; line < PASS * step; line += LINE) __builtin_prefetch(row + ahead + line, 0, 3);
+        for (size_t line = 0; line < PASS * step; line += LINE) __builtin_prefetch(row + ahead + line, 0, 2);
       for (unsigned j = 0; j < PASS; j++) {
         v_f64 d = v_spare_sub_f64(load_f64(in, row + j * step), shifts);
         if (j % 2 == 0)
