@@ -2,6 +2,7 @@
 /* Statistics: random data against the reference, each part against its own reduction, and means that are hard. */
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
@@ -117,6 +118,95 @@ START_TEST(means_of_floats) {
 }
 END_TEST
 
+/* ---- Variances beside exact ones, by the bound of docs/numerics.md ---- */
+
+enum {
+  MANY = 1 << 20
+};
+
+/* Many chunks: a tree of height 8 or 9. `exact` is right to a unit in the last place. */
+static void check_variance(red_dtype in, const void *data, uint64_t n, double exact) {
+  red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, in, n);
+  red_stats_result result = {.size = sizeof result};
+  problem.stats = RED_STAT_VARIANCE;
+  red_status status = red_run(context, &problem, data, &result);
+  if (may_refuse(&problem, status)) return;
+  ck_red(status);
+  double error = fabs(result.squared_deviations - exact), bound = (16500 + 1000 * 9) * 0x1p-53 * exact;
+  ck_assert_msg(error <= bound, "%s: squared deviations %.17g, exactly %.17g, error %g, bound %g", red_dtype_name(in),
+                result.squared_deviations, exact, error, bound);
+  ck_assert_double_eq(result.variance, result.squared_deviations / (double)n);
+  ck_assert_double_eq(result.sample_variance, result.squared_deviations / (double)(n - 1));
+}
+
+/* Sums of f64 squares give -0.03 here. */
+START_TEST(one_in_a_hundred) {
+  float *data = malloc(MANY * sizeof *data);
+  uint64_t others = 0;
+  for (uint64_t i = 0; i < MANY; i++) {
+    data[i] = i % 100 == 37 ? 12345679 : 12345678;
+    others += i % 100 == 37;
+  }
+  check_variance(RED_F32, data, MANY, (double)others * (double)(MANY - others) / MANY);
+  free(data);
+}
+END_TEST
+
+/* 1e9 and multiples k of 2^-20: n times the sum of squared deviations is an integer, in units of 2^-40. */
+START_TEST(small_noise) {
+  random_state random = random_start(5);
+  double *data = malloc(MANY * sizeof *data);
+  for (int64_t most = 1; most <= 1 << 20; most *= 32) {
+    __int128 sum = 0, squares = 0;
+    for (uint64_t i = 0; i < MANY; i++) {
+      int64_t k = (int64_t)random_below(&random, (uint64_t)(2 * most + 1)) - most;
+      data[i] = 1e9 + (double)k * 0x1p-20;
+      sum += k;
+      squares += k * k;
+    }
+    check_variance(RED_F64, data, MANY, (double)(squares * MANY - sum * sum) / MANY * 0x1p-40);
+  }
+  free(data);
+}
+END_TEST
+
+/* Squares that are no f32. */
+START_TEST(large_alternations) {
+  float *data = malloc(MANY * sizeof *data);
+  for (uint64_t i = 0; i < MANY; i++) data[i] = i % 2 == 0 ? 1e20f : -1e20f;
+  check_variance(RED_F32, data, MANY, (double)1e20f * (double)1e20f * MANY);
+  free(data);
+}
+END_TEST
+
+/* Levels far apart, each with its own noise: what the tree's merges are for. */
+START_TEST(steps) {
+  random_state random = random_start(6);
+  int64_t *data = malloc(MANY * sizeof *data);
+  __int128 sum = 0, squares = 0;
+  for (uint64_t i = 0; i < MANY; i++) {
+    data[i] = (int64_t)(i / 50000) * 1000000 + (int64_t)random_below(&random, 100);
+    sum += data[i];
+    squares += (__int128)data[i] * data[i];
+  }
+  check_variance(RED_I64, data, MANY, (double)(squares * MANY - sum * sum) / MANY);
+  free(data);
+}
+END_TEST
+
+START_TEST(one_element) {
+  static const double data[] = {-3.5};
+  red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, RED_F64, 1);
+  red_stats_result result = {.size = sizeof result};
+  problem.stats = RED_STAT_ALL;
+  if (may_refuse(&problem, red_run(context, &problem, data, &result))) return;
+  ck_assert_double_eq(result.variance, 0);
+  ck_assert_double_eq(result.squared_deviations, 0);
+  ck_assert(isnan(result.sample_variance));
+  ck_assert_uint_eq(result.nan_count, 0);
+}
+END_TEST
+
 /* What is not asked for is zero, what is asked for has the bits that it has among all. */
 START_TEST(selections) {
   static const struct {
@@ -186,6 +276,11 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, parts_are_reductions);
   tcase_add_test(tests, means_of_integers);
   tcase_add_test(tests, means_of_floats);
+  tcase_add_test(tests, one_in_a_hundred);
+  tcase_add_test(tests, small_noise);
+  tcase_add_test(tests, large_alternations);
+  tcase_add_test(tests, steps);
+  tcase_add_test(tests, one_element);
   tcase_add_test(tests, selections);
   tcase_add_test(tests, empty_input);
 }

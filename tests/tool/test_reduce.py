@@ -249,6 +249,23 @@ class Stats(ToolTest):
             for op in ("argmin", "argmax"):
                 self.assertEqual(str(got[op]), self.line("reduce", "--op", op, EXAMPLES / name))
 
+    def test_selection(self):
+        path = self.file("x.npy", npy("f32", [2281.5, 2281.25]))
+        self.assertEqual(self.succeeds("stats", "--select", "mean,variance", path).decode(),
+                         "mean               2281.375\nvariance           0.015625\nsample_variance    0.03125\n"
+                         "squared_deviations 0.03125\n")
+        got = self.json("stats", "--select", "nan_count,max", "--dtype", "f64", "-",
+                        stdin=raw("f64", [float("nan"), 1, float("nan")]))
+        self.assertEqual(list(got), ["nan_count", "max", "bits", "dtype", "device"])
+        self.assertEqual((got["nan_count"], got["max"]), (2, "nan"))
+        self.assertEqual(len(self.succeeds("stats", "--select=all", path).decode().splitlines()), 11)
+        self.assertEqual(self.succeeds("stats", "--select=default", path), self.succeeds("stats", path))
+
+    def test_bad_selection(self):
+        for names in ("", "median", "mean,", "mean:sum", "mean variance"):
+            with self.subTest(names=names):
+                self.fails(USAGE, "stats", "--select", names, "--dtype", "f32", "-", stdin=b"", says="--select is ")
+
     def test_empty(self):
         self.fails(LIBRARY, "stats", "--dtype", "f32", "-", stdin=b"", says="empty")
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The vector files, and the lists of cases that go into each. The answers are computed by law.py."""
-from cases_any_order import integers, logic, order_of_floats, scans_of_integers, scans_of_order, statistics
+from cases_any_order import integers, logic, order_of_floats, scans_of_integers, scans_of_order
 import cases_exact_maps
 from cases_exact import (exact_cancelling, exact_init, exact_integers, exact_lengths, exact_rooms, exact_rounding,
                          exact_values)
 from cases_norms import (dot_fused, dot_integers, dot_lengths, dot_values, magnitudes_and_squares, mean_rounding,
                          means, norms)
 from cases_ordered import large, prod, scan_lengths, scan_values, scans_round_once, sum_lengths, sum_values
+from cases_stats import statistics, variances
 
 FILES = {
     "sum": ("Sums of floats", (sum_lengths, sum_values)),
@@ -16,7 +17,7 @@ FILES = {
     "order": ("Extrema and their indices, floats", (order_of_floats,)),
     "logic": ("all, any and count_nonzero", (logic,)),
     "integer": ("Integers: sums, products, bits, extrema", (integers,)),
-    "stats": ("Statistics", (statistics,)),
+    "stats": ("Statistics", (statistics, variances)),
     "exact": ("Exact sums", (exact_lengths, exact_values, exact_cancelling, exact_rooms, exact_rounding, exact_init,
                              exact_integers)),
     "dot": ("Dot products", (dot_lengths, dot_values, dot_fused, dot_integers)),

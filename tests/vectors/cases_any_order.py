@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases whose order of operations does not matter: integers, extrema, logic; and statistics."""
+"""Cases whose order of operations does not matter: integers, extrema and logic."""
 from exact import DTYPES, FLOATS, INTEGERS, INF, NAN, NINF, NZERO
 from kit import KS, ONE, SCANS, Case, elements, specials, tiny
 
@@ -135,25 +135,3 @@ def integers():
             yield Case(f"bxor-{name}-out-{out.name}", "reduce", "bxor", f"{name}/{name}/{out.name}", "uniform(8,50)")
     yield Case("sum-i64-init-negative", "reduce", "sum", "i64", "uniform(8,5)", ("-9223372036854775808", -(1 << 63)))
     yield Case("sum-u64-init-greatest", "reduce", "sum", "u64", "uniform(8,5)", ("18446744073709551615", (1 << 64) - 1))
-
-
-# ---- statistics ------------------------------------------------------------------------------------------------------
-
-def statistics():
-    for dtype in DTYPES.values():
-        name = dtype.name
-        rows = [(f"{n}", f"uniform(2,{n})" if n else "") for n in (0, 1, 2, 3, 129, 2049, 4097, 9000)]
-        if dtype.is_float:
-            width, choices = 2 * dtype.bytes, ",".join(f"{b:#x}" for b in specials(dtype))
-            rows += [("specials", f"pick(4,500,{choices})"), ("nan", f"{dtype.inf_bits | 1:0{width}x}"),
-                     ("negative-zeros", f"{elements(dtype, NZERO)}*4097"), ("infinity", elements(dtype, INF, ONE)),
-                     ("zeros", f"{elements(dtype, 0, NZERO)}*2100"), ("subnormal", tiny(dtype, 5, 300)),
-                     ("thirds", f"{elements(dtype, ONE)}*2 {elements(dtype, 2 * ONE)}"),
-                     ("large", f"{elements(dtype, dtype.largest)}*3")]
-        else:
-            rows += [("most", f"{elements(dtype, dtype.greatest)}*5001"),
-                     ("least", f"{elements(dtype, dtype.least)}*5001"),
-                     ("ends", f"{elements(dtype, dtype.greatest, dtype.least)}*2100"),
-                     ("ties", f"{elements(dtype, 3, 1, 2)}*1500")]
-        for label, text in rows:
-            yield Case(f"stats-{name}-{label}", "stats", "", name, text)

@@ -13,6 +13,7 @@ import cases
 import inputs
 import kit
 import law
+import law_moments
 import law_exact
 from exact import DTYPES
 
@@ -38,15 +39,29 @@ def dtypes_of(case):
     return parts
 
 
+def stats_answer(case, x):
+    """What is not selected is zero."""
+    if not x:
+        return law.EMPTY
+    dtype, selection = DTYPES[case.dtypes], case.op or "default"
+    out = law.output("sum", dtype, law.accumulator("sum", dtype))
+    names, sizes, values = [], [], []
+    if selection in ("default", "all"):
+        names += ["sum", "min", "max", "argmin", "argmax", "mean"]
+        sizes += [out.bytes, dtype.bytes, dtype.bytes, 8, 8, 8]
+        values += law.stats(dtype, x)
+    if selection != "default":
+        names += ["nan_count", "variance", "sample_variance", "squared_deviations"]
+        sizes += [8] * 4
+        values += law_moments.variances(dtype, x)
+        if selection == "variance":
+            values[0] = 0
+    return " ".join(f"{name}:{bits:0{2 * size}x}" for name, bits, size in zip(names, values, sizes))
+
+
 def answer(case, x):
     if case.kind == "stats":
-        if not x:
-            return law.EMPTY
-        dtype = DTYPES[case.dtypes]
-        out = law.output("sum", dtype, law.accumulator("sum", dtype))
-        sizes = [out.bytes, dtype.bytes, dtype.bytes, 8, 8, 8]
-        names = ("sum", "min", "max", "argmin", "argmax", "mean")
-        return " ".join(f"{name}:{bits:0{2 * size}x}" for name, bits, size in zip(names, law.stats(dtype, x), sizes))
+        return stats_answer(case, x)
     dtype, acc, out = dtypes_of(case)
     init = case.init and case.init[1]
     width = 2 * out.bytes
@@ -66,7 +81,10 @@ def line(case):
     dtype = DTYPES[case.dtypes.split("/")[0]]
     elements = inputs.expand(dtype, case.input)
     n = len(elements) // (2 if case.op == "dot" else 1)
-    problem = ":".join(p for p in (case.kind, case.op, case.dtypes, str(n)) if p)
+    op = "" if case.kind == "stats" else case.op
+    problem = ":".join(p for p in (case.kind, op, case.dtypes, str(n)) if p)
+    if case.kind == "stats" and case.op:
+        problem += f":select={case.op}"
     if case.init:
         problem += f":init={case.init[0]}"
     if case.exact:

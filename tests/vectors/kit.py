@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from exact import NAN
 
-# dtypes is in[/acc[/out]]; init is (text, value); at: the scan outputs that a vector spells out; exact: `exact-1`
+# op of stats: a selection; dtypes is in[/acc[/out]]; init is (text, value); at: the scan outputs that a vector spells out; exact: `exact-1`
 Case = namedtuple("Case", "id kind op dtypes input init at exact", defaults=(None, (), False))
 
 ONE = 1 << 1074
