@@ -49,7 +49,7 @@ def install(root):
     environment |= {
         'PATH': f'{prefix}/bin:{environment["PATH"]}', 'LD_LIBRARY_PATH': str(libraries), 'LC_ALL': 'C.UTF-8',
         'PKG_CONFIG_LIBDIR': str(libraries / 'pkgconfig'), 'PKG_CONFIG_SYSROOT_DIR': str(root),
-        'CMAKE_PREFIX_PATH': str(prefix), 'RED_INCLUDE': f'{prefix}/include'}
+        'CMAKE_PREFIX_PATH': str(prefix), 'CMAKE_GENERATOR': 'Ninja', 'RED_INCLUDE': f'{prefix}/include'}
     return environment
 
 
