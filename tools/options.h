@@ -50,7 +50,7 @@ typedef struct options {
   red_dtype dtype, acc, out_dtype;
   const char *init, *select, *output, *backend, *operand;
   const char *operand2; /* of an operator of two arrays, else NULL */
-  char **operands; /* of a verb that takes any number of them */
+  char **operands;      /* of a verb that takes any number of them */
   size_t operand_count;
   unsigned threads, samples;
   bool exclusive, force, hex, json, csv;

@@ -11,6 +11,7 @@ import signal
 import time
 import xml.etree.ElementTree
 
+import harness
 from harness import IO, LIBRARY, MISMATCH, OK, USAGE, Screen, ToolTest, main
 
 QUICK = ("--samples", 3, "--seconds", 0.001, "--backend", "omp")
@@ -283,6 +284,8 @@ class Ladder(ToolTest):
 
     def test_facts(self):
         """What no machine gets wrong: four chains are faster than one, and a vector's are faster still."""
+        if b"__asan_init" in pathlib.Path(harness.redtool).read_bytes():
+            self.skipTest("instrumented loops show other facts")
         got = self.json("bench", "ladder", "cpu", "2^16", "--threads", 1, "--samples", 9)
         time = {step["step"]: step["least"] for step in got["ladders"][0]["steps"]}
         self.assertLess(time["four chains"], 0.7 * time["one chain"])
@@ -319,7 +322,8 @@ class Ladder(ToolTest):
         for says, arguments in (("needs a name", ()), ("unknown ladder 'x'", ("x",)), ("did you mean 'cpu'?", ("cup",)),
                                 ("n is '0'", ("cpu", "0")), ("n is '2^64'", ("cpu", "2^64")), ("n is 'x'", ("cpu", "x")),
                                 ("n is '7:init=1'", ("cpu", "7:init=1")), ("unexpected argument '4'", ("cpu", "3", "4")),
-                                ("takes --backend", ("cpu", "--csv")), ("takes --backend", ("cpu", "--cache", "cold")),
+                                ("takes --backend", ("cpu", "--csv")), ("the CPU's is omp", ("cpu", "--backend", "opencl")),
+                                ("takes no --threads", ("opencl", "--threads", "2")), ("takes --backend", ("cpu", "--cache", "cold")),
                                 ("takes --backend", ("cpu", "--plot", "x.svg")), ("takes --backend", ("cpu", "--compare", "x"))):
             with self.subTest(arguments=arguments):
                 self.fails(USAGE, "bench", "ladder", *arguments, says=says)

@@ -213,6 +213,8 @@ static int climb_both(struct cpu_data *data, red_context *context, const options
 
 int ladder_cpu(const options *chosen, uint64_t n) {
   struct rung rungs[PLACES][STEPS];
+  if (chosen->backend && strcmp(chosen->backend, "omp") != 0)
+    return usage_error("bench ladder cpu: --backend %s, but the CPU's is omp", chosen->backend);
   if (n == 0) n = default_n;
   const red_context_options wish = {.size = sizeof wish, .backend = "omp", .threads = chosen->threads};
   red_device_info info = {.size = sizeof info};

@@ -304,6 +304,7 @@ static int run(const options *chosen, uint64_t n, const char *backend, const cha
   struct ladder ladder = {.place = "in the device's memory", .rungs = rungs, .count = STEPS};
   struct ladder_report report = {.title = title, .ladders = &ladder, .count = 1};
   const char *list = chosen->backend ? chosen->backend : backend;
+  if (chosen->threads) return usage_error("bench ladder %s takes no --threads, they are the device's own", backend);
   int code = choose_device(list, &climber.info);
   if (!code && strcmp(climber.info.backend, backend) != 0)
     code =
