@@ -29,6 +29,8 @@ static const struct {
     {"init", 0, "V", "initial value, the leftmost operand"},
     {"select", 0, "NAMES",
      "what to compute, comma-separated: count nan_count mean variance\nsum min max argmin argmax all default"},
+    {"bound", 0, NULL, "also print the proven bound of the error"},
+    {"against-exact", 0, "FILE", "compare sums of FILE's floats with the exact sum instead"},
     {"dtype", 0, "TYPE",
      "the input is raw elements of TYPE: i8 i16 i32 i64 u8 u16\nu32 u64 f16 bf16 f32 f64 (a .npy header must agree)"},
     {"acc", 0, "TYPE", "accumulate in TYPE"},
@@ -153,6 +155,12 @@ static int set_option(options *chosen, option_id id, const char *argument) {
     break;
   case OPTION_SELECT:
     chosen->select = argument;
+    break;
+  case OPTION_BOUND:
+    chosen->bound = true;
+    break;
+  case OPTION_AGAINST_EXACT:
+    chosen->against_exact = argument;
     break;
   case OPTION_OUTPUT:
     chosen->output = argument;

@@ -12,6 +12,8 @@ typedef enum option_id {
   OPTION_EXCLUSIVE,
   OPTION_INIT,
   OPTION_SELECT,
+  OPTION_BOUND,
+  OPTION_AGAINST_EXACT,
   OPTION_DTYPE,
   OPTION_ACC,
   OPTION_OUT_DTYPE,
@@ -48,12 +50,12 @@ typedef enum cache_state {
 typedef struct options {
   red_op op;
   red_dtype dtype, acc, out_dtype;
-  const char *init, *select, *output, *backend, *operand;
+  const char *init, *select, *against_exact, *output, *backend, *operand;
   const char *operand2; /* of an operator of two arrays, else NULL */
   char **operands;      /* of a verb that takes any number of them */
   size_t operand_count;
   unsigned threads, samples;
-  bool exclusive, force, hex, json, csv;
+  bool exclusive, bound, force, hex, json, csv;
   cache_state cache;
   double seconds, fail_below; /* 0: not given */
   const char *compare, *plot;

@@ -2,6 +2,7 @@
 #include "task.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,40 @@ static int make_context(struct task *task, const options *chosen) {
   return status ? library_error(status) : EXIT_OK;
 }
 
+/*
+ * Absolute values for the bound, in the same pass: sums need theirs, sums of magnitudes and squares are their own,
+ * before they are rounded to a narrower type.
+ */
+static int make_magnitudes(struct task *task) {
+  red_problem problem = task->problem;
+  double bound;
+  red_status status = red_error_bound(&problem, 0, &bound); /* are there bounds? */
+  if (status) return library_error(status);
+  if (problem.op == RED_DOT) {
+    complain("--bound is not available for dot");
+    return EXIT_LIBRARY;
+  }
+  if (problem.op == RED_SUM) problem.op = RED_ASUM;
+  problem.out = problem.acc;
+  if (problem.acc == RED_F64)
+    problem.init.f64 = fabs(problem.init.f64);
+  else
+    problem.init.f32 = fabsf(problem.init.f32);
+  status = red_accumulator_create(task->context, &problem, &task->magnitudes);
+  return status ? library_error(status) : EXIT_OK;
+}
+
+red_status task_bound(const struct task *task, double *bound) {
+  red_scalar magnitude;
+  red_problem problem = task->problem;
+  problem.n = red_accumulator_count(task->accumulator);
+  const red_status status = red_accumulator_result(task->magnitudes, &magnitude);
+  if (status) return status;
+  const double sum = problem.acc == RED_F64 ? magnitude.f64 : (double)magnitude.f32;
+  *bound = INFINITY;
+  return isnan(sum) ? RED_OK : red_error_bound(&problem, sum, bound);
+}
+
 /* Both inputs of an operator of two arrays. */
 static int open_second(struct task *task, const options *chosen) {
   if (strcmp(chosen->operand, "-") == 0 && strcmp(chosen->operand2, "-") == 0)
@@ -78,6 +113,7 @@ int task_open(struct task *task, const options *chosen, red_kind kind) {
   if (!code && chosen->operand2) code = open_second(task, chosen);
   if (!code) code = make_problem(task, chosen, kind);
   if (!code) code = make_context(task, chosen);
+  if (!code && chosen->bound) code = make_magnitudes(task);
   const uint64_t n = task->input.n;
   progress_begin(n == INPUT_UNKNOWN ? PROGRESS_UNKNOWN : n * task->input.width);
   return code;
@@ -86,6 +122,7 @@ int task_open(struct task *task, const options *chosen, red_kind kind) {
 void task_close(struct task *task) {
   progress_clear();
   red_accumulator_destroy(task->accumulator);
+  red_accumulator_destroy(task->magnitudes);
   red_context_destroy(task->context);
   input_close(&task->input);
   input_close(&task->second);
@@ -125,7 +162,8 @@ int task_consume(struct task *task) {
     uint64_t count;
     const int code = task_next(task, INPUT_MOST, &piece, &count);
     if (code || count == 0) return code;
-    const red_status status = red_accumulator_add(task->accumulator, piece, count);
+    red_status status = red_accumulator_add(task->accumulator, piece, count);
+    if (!status && task->magnitudes) status = red_accumulator_add(task->magnitudes, piece, count);
     if (status) return library_error(status);
   }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "against_exact.h"
 #include "devices.h"
 #include "format.h"
 #include "options.h"
@@ -255,6 +256,8 @@ static int verdict(const struct table *table) {
 
 static int run_verify(const options *chosen) {
   struct table table = {NULL, 0};
+  if (chosen->against_exact) return run_against_exact(chosen);
+  if (chosen->dtype) return usage_error("verify: --dtype goes with --against-exact");
   int code = chosen->backend ? table_of_chosen(&table, chosen) : table_of_all(&table);
   if (!code) {
     run_columns(&table, chosen);
@@ -274,9 +277,13 @@ const struct verb verb_verify = {
     .summary = "Compare every device with known answers and with the reference.",
     .details = "Runs the built-in known answers and random problems of every operator and dtype on each available\n"
                "device: in one call, in pieces and in device memory. Prints a table of devices and subjects, and why\n"
-               "anything was skipped. --backend LIST takes only the device that LIST chooses.\n",
+               "anything was skipped. --backend LIST takes only the device that LIST chooses.\n\n"
+               "--against-exact FILE compares sums of a file of floats with the exact sum: the canonical one and its\n"
+               "proven bound, and those by serial, pairwise, Kahan's and Neumaier's summation.\n",
     .examples = "  redtool verify\n"
-                "  redtool verify --backend cuda --json\n",
-    .accepts = OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(JSON),
+                "  redtool verify --backend cuda --json\n"
+                "  redtool verify --against-exact data.npy\n",
+    .accepts =
+        OPTION_BIT(AGAINST_EXACT) | OPTION_BIT(DTYPE) | OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(JSON),
     .run = run_verify,
 };
