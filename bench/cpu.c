@@ -25,7 +25,7 @@ static void check(red_status status) {
 }
 
 static void run_ours(const bench_case *c) {
-  check(red_run(c->threads == 1 ? one_thread : all_threads, &c->problem, c->in, c->out));
+  check(red_run2(c->threads == 1 ? one_thread : all_threads, &c->problem, c->in, c->in2, c->out));
 }
 
 static bench_run *find_ours(const bench_case *c) {
@@ -37,8 +37,13 @@ static void run_one_shot(const bench_case *c) {
   check(red_reduce(NULL, c->problem.op, c->problem.in, c->in, c->problem.n, c->out));
 }
 
+static void run_dot(const bench_case *c) {
+  check(red_dot(NULL, c->problem.in, c->in, c->in2, c->problem.n, c->out));
+}
+
 static bench_run *find_one_shot(const bench_case *c) {
-  return c->problem.kind == RED_REDUCE && c->problem.n <= 1 << 20 && c->threads != 1 ? run_one_shot : NULL;
+  if (c->problem.kind != RED_REDUCE || c->problem.n > 1 << 20 || c->threads == 1) return NULL;
+  return c->in2 != NULL ? run_dot : run_one_shot;
 }
 
 static red_plan *plan;
@@ -48,7 +53,7 @@ static void run_plan(const bench_case *c) {
 }
 
 static bench_run *find_plan(const bench_case *c) {
-  if (c->problem.n > 1 << 20) return NULL;
+  if (c->problem.n > 1 << 20 || c->in2 != NULL) return NULL;
   red_plan_destroy(plan);
   plan = NULL;
   check(red_plan_create(c->threads == 1 ? one_thread : all_threads, &c->problem, &plan));
@@ -56,7 +61,7 @@ static bench_run *find_plan(const bench_case *c) {
 }
 
 static void run_single(const bench_case *c) {
-  check(red_run(one_thread, &c->problem, c->in, c->out));
+  check(red_run2(one_thread, &c->problem, c->in, c->in2, c->out));
 }
 static bench_run *find_single(const bench_case *c) {
   return c->threads != 1 ? run_single : NULL;
@@ -84,7 +89,7 @@ static const bench_contestant contestants[] = {
     {"Eigen", BENCH_PEER, bench_find_eigen},
 #endif
 #if defined(HAVE_BLAS)
-    {"OpenBLAS asum", BENCH_PEER, bench_find_blas},
+    {"OpenBLAS", BENCH_PEER, bench_find_blas},
 #endif
 };
 
@@ -145,6 +150,17 @@ static const case_row cases[] = {
     {"large L2", RED_REDUCE, RED_ARGMIN, RED_I64, 0, false},
     {"large L2", RED_REDUCE, RED_COUNT_NONZERO, RED_F32, 0, false},
     {"large L2", RED_REDUCE, RED_PROD, RED_F32, 0, false},
+    {"large L1 L2 n=100 n=1000 n=10000", RED_REDUCE, RED_DOT, RED_F32, 0, false},
+    {"large L1 L2", RED_REDUCE, RED_DOT, RED_F64, 0, false},
+    {"large L1 L2", RED_REDUCE, RED_DOT, RED_I32, 0, false},
+    {"large L1 L2", RED_REDUCE, RED_DOT, RED_I64, 0, false},
+    {"large L2", RED_REDUCE, RED_DOT, RED_BF16, 0, false},
+    {"large L2", RED_REDUCE, RED_DOT, RED_I8, 0, false},
+    {"large L2", RED_REDUCE, RED_DOT, RED_I16, 0, false},
+    {"large L2", RED_REDUCE, RED_ASUM, RED_F32, 0, false},
+    {"large L2", RED_REDUCE, RED_ASUM, RED_F64, 0, false},
+    {"large L2", RED_REDUCE, RED_SUMSQ, RED_F64, 0, false},
+    {"large L2", RED_REDUCE, RED_NRM2, RED_F32, 0, false},
     {"large L1 L2", RED_STATS, RED_SUM, RED_F32, 0, false},
     {"large L1 L2", RED_STATS, RED_SUM, RED_F64, 0, false},
     {"large L1 L2", RED_STATS, RED_SUM, RED_I32, 0, false},
@@ -187,7 +203,7 @@ static void *map(size_t bytes) {
 
 /* Numbers in [-1, 1); a scan in place starts from zeros, which stay what they are. */
 static void fill(const bench_case *c, void *in) {
-  uint64_t state = 1, n = c->problem.n;
+  uint64_t state = 1, n = bench_in_bytes(c) / red_dtype_bytes(c->problem.in);
   for (uint64_t i = 0; i < n; i++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     int64_t r = c->in_place ? 0 : (int64_t)state >> 32;
@@ -231,14 +247,14 @@ static void title_of(const case_row *row, const size_row *size, char *title, siz
 }
 
 static void print_case(const bench_case *c, const char *title, const bench_series *series, size_t count) {
-  double bytes = (double)(c->problem.n * red_dtype_bytes(c->problem.in));
+  double bytes = (double)bench_in_bytes(c);
   red_problem resolved = c->problem;
   red_problem_resolve(&resolved);
   if (c->problem.kind == RED_INCLUSIVE_SCAN || c->problem.kind == RED_EXCLUSIVE_SCAN)
     bytes += (double)(c->problem.n * red_dtype_bytes(resolved.out));
   for (size_t s = 0; s < count; s++) {
     bool copies = strcmp(series[s].name, "memcpy") == 0 || strncmp(series[s].name, "copy", 4) == 0;
-    double moved = copies ? 2.0 * (double)(c->problem.n * red_dtype_bytes(c->problem.in)) : bytes;
+    double moved = copies ? 2.0 * (double)bench_in_bytes(c) : bytes;
     double t = series[s].median;
     printf("%-28s  %-26s ", title, series[s].name);
     if (t < 1e-3)
@@ -256,12 +272,14 @@ static void run_case(const case_row *row, const size_row *size, unsigned samples
                      void *out) {
   bench_case c = {.problem = RED_PROBLEM_INIT(row->kind, row->op, row->in, 0)};
   uint64_t bytes = size->bytes != 0 ? size->bytes : large;
-  c.problem.n = size->elements != 0 ? size->elements : bytes / red_dtype_bytes(row->in);
+  const unsigned inputs = row->op == RED_DOT ? 2 : 1;
+  c.problem.n = size->elements != 0 ? size->elements : bytes / red_dtype_bytes(row->in) / inputs;
   c.problem.out = row->out;
   if (row->out != 0) c.problem.acc = row->out;
   c.in_place = row->in_place;
   c.threads = size->threads;
   c.in = in;
+  if (inputs == 2) c.in2 = (const char *)in + c.problem.n * red_dtype_bytes(row->in);
   c.out = row->in_place ? in : out;
   c.scratch = out;
   if (row->kind == RED_STATS) *(red_stats_result *)out = (red_stats_result){.size = sizeof(red_stats_result)};

@@ -20,9 +20,15 @@ typedef struct bench_case {
   bool in_place;    /* scans */
   unsigned threads; /* 1, or all */
   const void *in;
+  const void *in2; /* dot: the second input, right behind the first; else NULL */
   void *out;
   void *scratch; /* where copies go, also when `out` is `in` */
 } bench_case;
+
+/* Bytes of input. */
+static inline size_t bench_in_bytes(const bench_case *c) {
+  return (size_t)c->problem.n * red_dtype_bytes(c->problem.in) * (c->in2 != NULL ? 2 : 1);
+}
 
 /* Computes the case's problem, or moves as much memory. */
 typedef void bench_run(const bench_case *c);

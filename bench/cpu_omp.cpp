@@ -20,6 +20,19 @@ template <typename T, typename Acc> void sum(const bench_case *c) {
   bench_sink = (double)total;
 }
 
+template <typename T, typename Acc> void dot(const bench_case *c) {
+  const T *x = static_cast<const T *>(c->in), *y = static_cast<const T *>(c->in2);
+  const std::int64_t n = (std::int64_t)c->problem.n;
+  Acc total = 0;
+  if (c->threads == 1) {
+    for (std::int64_t i = 0; i < n; i++) total += (Acc)x[i] * (Acc)y[i];
+  } else {
+#pragma omp parallel for reduction(+ : total)
+    for (std::int64_t i = 0; i < n; i++) total += (Acc)x[i] * (Acc)y[i];
+  }
+  bench_sink = (double)total;
+}
+
 template <typename T> void least(const bench_case *c) {
   const T *in = static_cast<const T *>(c->in);
   const std::int64_t n = (std::int64_t)c->problem.n;
@@ -79,7 +92,27 @@ template <typename T> bench_run *find_sum(const bench_case *c) {
   }
 }
 
+bench_run *find_dot(const bench_case *c) {
+  switch (c->problem.in) {
+  case RED_F32:
+    return dot<float, float>;
+  case RED_F64:
+    return dot<double, double>;
+  case RED_I8:
+    return dot<std::int8_t, std::int64_t>;
+  case RED_I16:
+    return dot<std::int16_t, std::int64_t>;
+  case RED_I32:
+    return dot<std::int32_t, std::int64_t>;
+  case RED_I64:
+    return dot<std::int64_t, std::int64_t>;
+  default:
+    return nullptr;
+  }
+}
+
 bench_run *find_reduce(const bench_case *c) {
+  if (c->problem.op == RED_DOT) return find_dot(c);
   switch (c->problem.in) {
   case RED_F32:
     return find_sum<float>(c);
@@ -119,7 +152,7 @@ static void run_single(const bench_case *c) {
 }
 
 bench_run *bench_find_loop_fast(const bench_case *c) {
-  if (c->problem.kind != RED_REDUCE || c->problem.op != RED_SUM) return nullptr;
+  if (c->problem.kind != RED_REDUCE || (c->problem.op != RED_SUM && c->problem.op != RED_DOT)) return nullptr;
   single = find_reduce(c);
   return single != nullptr ? run_single : nullptr;
 }

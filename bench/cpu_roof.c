@@ -11,10 +11,6 @@ typedef float vec32 __attribute__((vector_size(32), may_alias, aligned(4)));
 typedef float vec64 __attribute__((vector_size(64), may_alias, aligned(4)));
 typedef unsigned bits64 __attribute__((vector_size(64), may_alias, aligned(4)));
 
-static size_t in_bytes(const bench_case *c) {
-  return c->problem.n * red_dtype_bytes(c->problem.in);
-}
-
 static double read_avx2(const char *p, size_t bytes) {
   vec32 sum[4] = {{0}};
   for (size_t i = 0; i + 128 <= bytes; i += 128)
@@ -57,7 +53,7 @@ typedef double read_fn(const char *p, size_t bytes);
 /* Two threads are what most of these figures are about; more share alike. */
 static void read_all(const bench_case *c, read_fn *read) {
   const char *p = c->in;
-  size_t bytes = in_bytes(c);
+  size_t bytes = bench_in_bytes(c);
   double total = 0;
   if (c->threads == 1) {
     bench_sink = read(p, bytes);
@@ -75,7 +71,7 @@ static void read_all(const bench_case *c, read_fn *read) {
 static void copy_all(const bench_case *c, void (*copy)(char *to, const char *from, size_t bytes)) {
   const char *from = c->in;
   char *to = c->scratch;
-  size_t bytes = in_bytes(c);
+  size_t bytes = bench_in_bytes(c);
   if (c->threads == 1) {
     copy(to, from, bytes);
     return;
@@ -115,10 +111,10 @@ static void stream_copy(char *to, const char *from, size_t bytes) {
 #endif
 
 static bool reads(const bench_case *c) {
-  return (c->problem.kind == RED_REDUCE || c->problem.kind == RED_STATS) && in_bytes(c) >= 4096;
+  return (c->problem.kind == RED_REDUCE || c->problem.kind == RED_STATS) && bench_in_bytes(c) >= 4096;
 }
 static bool writes(const bench_case *c) {
-  return !reads(c) && in_bytes(c) >= 4096;
+  return !reads(c) && bench_in_bytes(c) >= 4096;
 }
 
 static void run_read_avx2(const bench_case *c) {

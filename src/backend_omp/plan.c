@@ -20,7 +20,7 @@ unsigned red_cpu_threads(const red_cpu *cpu, red_work work, uint64_t bytes) {
 static bool is_plain(const red_lowered *lowered) {
   switch (lowered->family) {
   case RED_FAMILY_ADD:
-    return lowered->map == RED_MAP_NONE && (lowered->in_bytes >= 4 || !lowered->in_float);
+    return lowered->in_float ? lowered->in_bytes >= 4 : lowered->map == RED_MAP_NONE;
   case RED_FAMILY_MIN:
   case RED_FAMILY_ARGMIN:
     return !lowered->in_float;
@@ -38,7 +38,8 @@ static bool is_plain(const red_lowered *lowered) {
  * loads outrun the prefetchers; heavier loops are level or faster with AVX-512, and so is everything in the caches.
  */
 const red_kernels *red_cpu_reduce_kernels(const red_cpu *cpu, const red_lowered *lowered) {
-  bool from_memory = lowered->n * lowered->in_bytes > cpu->tuning.narrow_bytes;
+  uint64_t inputs = lowered->map == RED_MAP_PRODUCT ? 2 : 1;
+  bool from_memory = inputs * lowered->n * lowered->in_bytes > cpu->tuning.narrow_bytes;
   return from_memory && cpu->narrow != NULL && is_plain(lowered) ? cpu->narrow : cpu->kernels;
 }
 

@@ -11,19 +11,16 @@
 enum {
   ROW_BYTES = 512,
   ROWS = 32,
-  ROW_VECTORS = ROW_BYTES / VB
+  ROW_VECTORS = ROW_BYTES / VB,
+  /*
+   * Accumulators held in registers at a time; narrower vectors go over a row's columns in passes, the chunk being in
+   * L1. For AVX2 a fused row lacks a register or two; two passes instead read memory at three quarters of the speed.
+   */
+  PASS = VB == 32 ? 16 : 8
 };
 
 INLINE unsigned float_bytes(red_dtype in) {
   return in == RED_F64 ? 8 : in == RED_F32 ? 4 : 2;
-}
-
-/*
- * Accumulators held in registers at a time; narrower vectors go over a row's columns in passes, the chunk being in L1.
- * A map needs a register or two itself.
- */
-INLINE unsigned pass_vectors(red_map map) {
-  return VB == 32 && map == RED_MAP_NONE ? 16 : 8;
 }
 
 /* A vector of accumulators from the elements at p. */
@@ -163,7 +160,6 @@ INLINE red_state short_chunk(red_lane_op op, red_dtype in, red_map map, const ui
 INLINE red_state chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
   const size_t bytes = float_bytes(in), lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * bytes;
   const size_t rows = n / lanes, done = rows * lanes * bytes;
-  const unsigned pass = pass_vectors(map);
   const bool two = map == RED_MAP_PRODUCT;
 #if defined(HAVE_MASKS)
   if (rows < ROWS && bytes == op_bytes(op)) return short_chunk(op, in, map, p, q, n);
@@ -172,18 +168,18 @@ INLINE red_state chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t 
   if (rows == 0)
     for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
   else
-    for (unsigned first = 0; first < ROW_VECTORS; first += pass) {
+    for (unsigned first = 0; first < ROW_VECTORS; first += PASS) {
       const uint8_t *row = p + first * step, *row2 = two ? q + first * step : row;
       v_u8 a[ROW_VECTORS];
-      for (unsigned j = 0; j < pass; j++)
+      for (unsigned j = 0; j < PASS; j++)
         a[j] = first_row(op, map, load(op, in, row + j * step), load(op, in, row2 + j * step));
       for (size_t r = 1; r < rows; r++) {
         row += lanes * bytes;
         row2 = two ? row2 + lanes * bytes : row;
-        for (unsigned j = 0; j < pass; j++)
+        for (unsigned j = 0; j < PASS; j++)
           a[j] = next_row(op, in, map, a[j], load(op, in, row + j * step), load(op, in, row2 + j * step));
       }
-      for (unsigned j = 0; j < pass; j++) acc[first + j] = a[j];
+      for (unsigned j = 0; j < PASS; j++) acc[first + j] = a[j];
     }
   if (rows < ROWS) add_partial_row(op, in, map, acc, p + done, two ? q + done : p + done, n - rows * lanes);
   return fold_row(op, acc);
