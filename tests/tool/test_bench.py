@@ -318,6 +318,27 @@ class Ladder(ToolTest):
     def test_cuda(self):
         self.on_device("cuda")
 
+    def shuffle(self, backend):
+        available = [device["id"] for device in self.json("info")["devices"] if device["available"]]
+        if not any(device.startswith(backend) for device in available):
+            self.skipTest(f"no device for {backend}")
+        for n in ("2^8", "2^14"):
+            (ladder,) = self.json("bench", "ladder", f"{backend}-shuffle", n, "--samples", 3, "--seconds", 0.001)["ladders"]
+            self.assertEqual(len(ladder["steps"]), 10)
+            for step in ladder["steps"]:
+                self.assertEqual(step["measured"], step["reason"] == "", step)
+                if step["measured"]:
+                    self.assertTrue(math.isclose(step["bandwidth"], 8 * ladder["n"] / step["median"], rel_tol=1e-6))
+            measured = {step["step"] for step in ladder["steps"] if step["measured"]}
+            self.assertLessEqual({"nothing", "sum of a block", "maximum of a block", "exclusive scan of a block"}, measured)
+        self.fails(USAGE, "bench", "ladder", f"{backend}-shuffle", "1000", says="multiple of 256")
+
+    def test_opencl_shuffle(self):
+        self.shuffle("opencl")
+
+    def test_cuda_shuffle(self):
+        self.shuffle("cuda")
+
     def test_mistakes(self):
         for says, arguments in (("needs a name", ()), ("unknown ladder 'x'", ("x",)), ("did you mean 'cpu'?", ("cup",)),
                                 ("n is '0'", ("cpu", "0")), ("n is '2^64'", ("cpu", "2^64")), ("n is 'x'", ("cpu", "x")),

@@ -18,7 +18,7 @@ static const uint64_t scratch_bytes = (uint64_t)256 << 20; /* twice the caches o
 
 /* The library's context again, on objects that it shares with the engine. */
 static int share_with_engine(struct bench_device *device) {
-  const int code = engine_open(&device->engine, &device->info);
+  const int code = engine_open(&device->engine, &device->info, ENGINE_LADDER);
   if (code) return code;
   const red_context_options wish = {.size = sizeof wish,
                                     .backend = device->info.id,

@@ -32,10 +32,10 @@ bool engine_exists(const red_device_info *info) {
   return find(info) != NULL;
 }
 
-int engine_open(struct engine *engine, const red_device_info *info) {
+int engine_open(struct engine *engine, const red_device_info *info, enum engine_module module) {
   memset(engine, 0, sizeof *engine);
   engine->api = find(info);
-  if (engine->api) return engine->api->open(engine, info->id);
+  if (engine->api) return engine->api->open(engine, info->id, module);
   complain("%s: this build of redtool has no kernels of its own for %s", info->id, info->backend);
   return EXIT_LIBRARY;
 }

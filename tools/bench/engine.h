@@ -30,10 +30,17 @@ struct engine {
   void *native_queue; /* for red_queue_wrap */
 };
 
+/* Which kernels: those of kernels/ladder.*, which rooflines share, or of kernels/shuffle.*. */
+enum engine_module {
+  ENGINE_LADDER,
+  ENGINE_SHUFFLE,
+  ENGINE_MODULES
+};
+
 /* What each kind of device does; all return an exit status, and have complained. Work is enqueued, in order. */
 struct engine_api {
   const char *backend;
-  int (*open)(struct engine *engine, const char *id);
+  int (*open)(struct engine *engine, const char *id, enum engine_module module);
   void (*close)(struct engine *engine);
   int (*alloc)(struct engine *engine, uint64_t bytes, void **memory);
   void (*free)(struct engine *engine, void *memory);
@@ -51,7 +58,7 @@ struct engine_api {
 extern const struct engine_api *const engine_apis[];
 
 /* Open the device of a library's id: "opencl:0.0", "cuda:1". Without an engine for it: EXIT_LIBRARY and a sentence. */
-int engine_open(struct engine *engine, const red_device_info *info);
+int engine_open(struct engine *engine, const red_device_info *info, enum engine_module module);
 bool engine_exists(const red_device_info *info);
 /* Accepts a zeroed engine. */
 void engine_close(struct engine *engine);

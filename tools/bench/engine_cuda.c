@@ -16,7 +16,7 @@ enum {
   MOST_ARGS = 8
 };
 
-extern const char redtool_fatbin_ladder[];
+extern const char redtool_fatbin_ladder[], redtool_fatbin_shuffle[];
 
 static struct {
 #define X(member, symbol, parameters) CUresult(*member) parameters;
@@ -76,7 +76,8 @@ static int open_device(struct engine *engine, const char *id) {
   return code;
 }
 
-static int open_engine(struct engine *engine, const char *id) {
+static int open_engine(struct engine *engine, const char *id, enum engine_module module) {
+  const char *image = module == ENGINE_LADDER ? redtool_fatbin_ladder : redtool_fatbin_shuffle;
   struct state *state = engine->state = calloc(1, sizeof *state);
   if (!state) {
     complain("out of memory for a device");
@@ -87,7 +88,7 @@ static int open_engine(struct engine *engine, const char *id) {
   int code = load();
   if (!code) code = open_device(engine, id);
   if (!code) code = check(cu.StreamCreate(&state->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  if (!code) code = check(cu.ModuleLoadData(&state->module, redtool_fatbin_ladder), "cuModuleLoadData");
+  if (!code) code = check(cu.ModuleLoadData(&state->module, image), "cuModuleLoadData");
   engine->native_queue = state->stream;
   return code;
 }

@@ -22,7 +22,7 @@ enum {
   LOG_BYTES = 2048
 };
 
-extern const char redtool_text_ladder_cl[];
+extern const char redtool_text_ladder_cl[], redtool_text_shuffle_cl[];
 
 static struct {
 #define X(name) __typeof__(&cl##name) name;
@@ -108,9 +108,9 @@ static void inspect(struct engine *engine, cl_device_id device) {
   while (engine->group < MOST_GROUP && 2 * engine->group <= most) engine->group *= 2;
 }
 
-static int build(struct engine *engine) {
+static int build(struct engine *engine, enum engine_module module) {
   struct state *state = engine->state;
-  const char *text = redtool_text_ladder_cl;
+  const char *text = module == ENGINE_LADDER ? redtool_text_ladder_cl : redtool_text_shuffle_cl;
   char arguments[64], log[LOG_BYTES] = "";
   cl_int error;
   state->program = cl.CreateProgramWithSource(state->context, 1, &text, NULL, &error);
@@ -119,7 +119,7 @@ static int build(struct engine *engine) {
   error = cl.BuildProgram(state->program, 1, &state->device, arguments, NULL, NULL);
   if (error == CL_SUCCESS) return EXIT_OK;
   cl.GetProgramBuildInfo(state->program, state->device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-  complain("the ladder's kernels do not compile (OpenCL error %d): %.1000s", (int)error, log);
+  complain("the kernels do not compile (OpenCL error %d): %.1000s", (int)error, log);
   return EXIT_LIBRARY;
 }
 
@@ -136,7 +136,7 @@ static int open_queue(struct engine *engine, cl_platform_id platform) {
   return check(error, "clCreateCommandQueue");
 }
 
-static int open_engine(struct engine *engine, const char *id) {
+static int open_engine(struct engine *engine, const char *id, enum engine_module module) {
   cl_platform_id platform = NULL;
   struct state *state = engine->state = calloc(1, sizeof *state);
   if (!state) {
@@ -149,7 +149,7 @@ static int open_engine(struct engine *engine, const char *id) {
     inspect(engine, state->device);
     code = open_queue(engine, platform);
   }
-  return code ? code : build(engine);
+  return code ? code : build(engine, module);
 }
 
 static void close_engine(struct engine *engine) {

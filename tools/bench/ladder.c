@@ -61,7 +61,7 @@ enum {
 };
 
 static double bandwidth(const struct ladder *ladder, size_t step) {
-  return (double)ladder->n * sizeof(float) / ladder->rungs[step].time.median;
+  return ladder->bytes / ladder->rungs[step].time.median;
 }
 
 static void print_time(double seconds) {
@@ -109,7 +109,7 @@ static void print_text(const struct ladder_report *report) {
   }
   for (size_t k = 0; k < report->count; k++)
     if (report->ladders[k].roof > 0)
-      printf("\nroof %s: %.2f GB/s, the fastest plain read that was found", report->ladders[k].place,
+      printf("\nroof %s: %.2f GB/s, the fastest plain read or copy that was found", report->ladders[k].place,
              report->ladders[k].roof * 1e-9);
   printf("\n");
 }
@@ -160,7 +160,11 @@ void ladder_print(const struct ladder_report *report, bool json) {
 static const struct {
   const char *name;
   int (*run)(const options *chosen, uint64_t n);
-} ladders[] = {{"cpu", ladder_cpu}, {"opencl", ladder_opencl}, {"cuda", ladder_cuda}};
+} ladders[] = {{"cpu", ladder_cpu},
+               {"opencl", ladder_opencl},
+               {"cuda", ladder_cuda},
+               {"opencl-shuffle", shuffle_opencl},
+               {"cuda-shuffle", shuffle_cuda}};
 enum {
   LADDERS = sizeof ladders / sizeof *ladders
 };
@@ -168,7 +172,8 @@ enum {
 static int check_options(const options *chosen) {
   if (chosen->compare || chosen->plot || chosen->csv || chosen->cache != CACHE_BOTH || chosen->force)
     return usage_error("bench ladder takes --backend, --threads, --samples, --seconds and --json only");
-  if (chosen->operand_count < 2) return usage_error("bench ladder needs a name: cpu, opencl or cuda");
+  if (chosen->operand_count < 2)
+    return usage_error("bench ladder needs a name: cpu, opencl, cuda, opencl-shuffle or cuda-shuffle");
   if (chosen->operand_count > 3) return usage_error("bench ladder: unexpected argument '%s'", chosen->operands[3]);
   return EXIT_OK;
 }

@@ -20,10 +20,11 @@ struct rung {
   struct quartiles time;
 };
 
-/* Steps on the same data, and what the memory gives to a plain read of it. */
+/* Steps on the same data, and what the memory gives to a plain read or copy. */
 struct ladder {
   const char *place; /* where the data lies: "in memory" */
   uint64_t n;
+  double bytes; /* that each step moves */
   struct rung *rungs;
   size_t count;
   double roof; /* bytes per second; 0: unknown */
@@ -45,6 +46,11 @@ int ladder_run(const options *chosen);
 int ladder_cpu(const options *chosen, uint64_t n);
 int ladder_opencl(const options *chosen, uint64_t n);
 int ladder_cuda(const options *chosen, uint64_t n);
+int shuffle_opencl(const options *chosen, uint64_t n);
+int shuffle_cuda(const options *chosen, uint64_t n);
+
+/* The device that --backend names, which must be of `backend`; without it the backend's first. */
+int ladder_choose_device(const options *chosen, const char *backend, red_device_info *info);
 
 void ladder_print(const struct ladder_report *report, bool json);
 

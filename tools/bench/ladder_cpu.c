@@ -170,6 +170,7 @@ static int climb(struct cpu_data *data, red_context *context, struct ladder *lad
   if (status) code = library_error(status);
   if (!code) {
     ladder_fill(arrays.in, ladder->n, &sum);
+    ladder->bytes = (double)ladder->n * sizeof(float);
     data->x = arrays.in;
     data->n = ladder->n;
     data->plan = plan;

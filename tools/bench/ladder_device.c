@@ -266,15 +266,19 @@ static void close_climber(struct climber *c) {
 
 /* ---- the whole ---- */
 
-/* Which device the library takes for the list, asked before the engine makes the objects to share. */
-static int choose_device(const char *list, red_device_info *info) {
+/* Asked before the engine makes the objects to share. */
+int ladder_choose_device(const options *chosen, const char *backend, red_device_info *info) {
   red_context *context = NULL;
+  const char *list = chosen->backend ? chosen->backend : backend;
   const red_context_options wish = {.size = sizeof wish, .backend = list};
   info->size = sizeof *info;
+  if (chosen->threads) return usage_error("bench ladder %s takes no --threads, they are the device's own", backend);
   red_status status = red_context_create(&wish, &context);
   if (!status) status = red_context_device(context, RED_DEVICE, info);
   red_context_destroy(context);
-  return status ? library_error(status) : EXIT_OK;
+  if (status) return library_error(status);
+  if (strcmp(info->backend, backend) == 0) return EXIT_OK;
+  return usage_error("bench ladder %s: --backend %s takes %s, which is another backend", backend, list, info->id);
 }
 
 static int check_n(const struct climber *c, uint64_t n) {
@@ -303,17 +307,13 @@ static int run(const options *chosen, uint64_t n, const char *backend, const cha
   struct climber climber = {.n = 0};
   struct ladder ladder = {.place = "in the device's memory", .rungs = rungs, .count = STEPS};
   struct ladder_report report = {.title = title, .ladders = &ladder, .count = 1};
-  const char *list = chosen->backend ? chosen->backend : backend;
-  if (chosen->threads) return usage_error("bench ladder %s takes no --threads, they are the device's own", backend);
-  int code = choose_device(list, &climber.info);
-  if (!code && strcmp(climber.info.backend, backend) != 0)
-    code =
-        usage_error("bench ladder %s: --backend %s takes %s, which is another backend", backend, list, climber.info.id);
-  if (!code) code = engine_open(&climber.engine, &climber.info);
+  int code = ladder_choose_device(chosen, backend, &climber.info);
+  if (!code) code = engine_open(&climber.engine, &climber.info, ENGINE_LADDER);
   if (!code && n == 0) n = climber.engine.is_cpu ? CPU_N : GPU_N;
   if (!code) code = check_n(&climber, n);
   climber.n = (uint32_t)n;
   ladder.n = n;
+  ladder.bytes = (double)n * sizeof(float);
   if (!code) code = climb(&climber, chosen, &ladder);
   snprintf(report.device, sizeof report.device, "%.40s: %.100s, %.100s", climber.info.id, climber.info.name,
            climber.info.detail);
