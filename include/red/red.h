@@ -337,6 +337,12 @@ RED_API red_status red_download(red_context *context, red_queue *queue, void *ho
  * or statistics of data larger than memory. `problem->n` is ignored.
  */
 RED_API red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator);
+/*
+ * A part of a larger reduction, to be merged: it begins at element `first` of the whole. In canonical order `first` is a
+ * multiple of the chunk: 2048 elements for f64 accumulators, 4096 for f32.
+ */
+RED_API red_status red_accumulator_create_at(red_context *context, const red_problem *problem, uint64_t first,
+                                             red_accumulator **accumulator);
 RED_API void red_accumulator_destroy(red_accumulator *accumulator);
 /* Reductions and statistics: append n elements, or n pairs (dot). */
 RED_API red_status red_accumulator_add(red_accumulator *accumulator, const void *in, uint64_t n);
@@ -347,6 +353,21 @@ RED_API red_status red_accumulator_scan(red_accumulator *accumulator, const void
 RED_API red_status red_accumulator_result(const red_accumulator *accumulator, void *out);
 /* How many elements have been appended. */
 RED_API uint64_t red_accumulator_count(const red_accumulator *accumulator);
+
+/*
+ * Reductions: take in another accumulator of the same problem, which stays as it is; its initial value does not count.
+ * Exact ones, and operators whose order does not matter, merge in any order. In canonical order, and for arg operators,
+ * `from` must begin where `into` ends. However a whole is cut and merged, the bits are those of one call.
+ */
+RED_API red_status red_accumulator_merge(red_accumulator *into, const red_accumulator *from);
+
+/*
+ * Reductions: the accumulator as bytes, for a file or another process, and back. *size gets how many there are; buffer
+ * NULL only asks. Loading refuses what is damaged or of another version, and makes a new accumulator on `context`.
+ */
+RED_API red_status red_accumulator_save(const red_accumulator *accumulator, void *buffer, size_t capacity, size_t *size);
+RED_API red_status red_accumulator_load(red_context *context, const void *bytes, size_t size,
+                                        red_accumulator **accumulator);
 
 #ifdef __cplusplus
 }

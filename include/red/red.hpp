@@ -121,6 +121,12 @@ public:
 
 class accumulator : public detail::owner<red_accumulator, red_accumulator_destroy> {
 public:
+  /* Of a part of a larger reduction, which begins at its element `first`. */
+  accumulator(const context &on, const red_problem &what, std::uint64_t first) {
+    red_accumulator *made = nullptr;
+    check(red_accumulator_create_at(on.get(), &what, first, &made));
+    handle.reset(made);
+  }
   accumulator(const context &on, const red_problem &what) {
     red_accumulator *made = nullptr;
     check(red_accumulator_create(on.get(), &what, &made));
@@ -130,6 +136,7 @@ public:
   void add(const void *x, const void *y, std::uint64_t n) { check(red_accumulator_add2(get(), x, y, n)); }
   void scan(const void *in, std::uint64_t n, void *out) { check(red_accumulator_scan(get(), in, n, out)); }
   void result(void *out) const { check(red_accumulator_result(get(), out)); }
+  void merge(const accumulator &from) { check(red_accumulator_merge(get(), from.get())); }
   std::uint64_t count() const noexcept { return red_accumulator_count(get()); }
 };
 

@@ -4,33 +4,13 @@
  * power of two leaves at a multiple of their size), each an ordinary execution on the context's device; what is left of
  * a chunk waits in a buffer. So every backend serves pieces with what it has anyway.
  */
+#include "accumulator.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "fpenv.h"
-#include "order.h"
 #include "overlap.h"
-#include "plan.h"
-
-/* Statistics so far; moments in their tree. */
-typedef struct gathered {
-  red_stats_state state;
-  red_moments_forest moments;
-} gathered;
-
-struct red_accumulator {
-  red_context *context;
-  red_lowered lowered; /* what was asked for */
-  red_lowered piece;   /* what is executed: no init, the raw accumulator comes out */
-  uint64_t count;      /* elements appended */
-  bool failed;         /* a device failed in the middle of a piece */
-  red_forest forest;   /* complete nodes; one running state where any order will do */
-  red_exact exact;
-  gathered stats;
-  uint64_t chunk;         /* elements of a leaf; 1 for scans */
-  uint64_t waiting;       /* elements in the buffer */
-  unsigned char buffer[]; /* less than a chunk; dot: a chunk's room, then less than a chunk of the second input */
-};
 
 /* A reduction that hands out its raw state; scans keep their kind and outputs. */
 static void set_piece(red_accumulator *acc) {
@@ -54,7 +34,25 @@ static void clear(red_accumulator *acc) {
   if (acc->lowered.kind == RED_STATS) acc->stats.state = red_stats_identity(&acc->lowered);
 }
 
+static red_status check_first(const red_lowered *lowered, uint64_t first, uint64_t chunk) {
+  if (first == 0) return RED_OK;
+  if (lowered->kind != RED_REDUCE)
+    return red_fail(RED_ERR_UNSUPPORTED, "first = %llu: only reductions can begin after element 0",
+                    (unsigned long long)first);
+  if (first > RED_ACCUMULATOR_MOST)
+    return red_fail(RED_ERR_INVALID, "first = %llu: expected at most 2^63 - 1", (unsigned long long)first);
+  if (lowered->canonical && first % chunk != 0)
+    return red_fail(RED_ERR_INVALID, "first = %llu: in canonical order expected a multiple of the chunk, %llu",
+                    (unsigned long long)first, (unsigned long long)chunk);
+  return RED_OK;
+}
+
 red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator) {
+  return red_accumulator_create_at(context, problem, 0, accumulator);
+}
+
+red_status red_accumulator_create_at(red_context *context, const red_problem *problem, uint64_t first,
+                                     red_accumulator **accumulator) {
   if (accumulator == NULL) return red_fail(RED_ERR_INVALID, "accumulator is NULL");
   if (problem == NULL) return red_fail(RED_ERR_INVALID, "problem is NULL");
   red_problem whole = *problem;
@@ -64,14 +62,16 @@ red_status red_accumulator_create(red_context *context, const red_problem *probl
   if (status != RED_OK) return status;
   if (lowered.in_memory != RED_HOST || lowered.out_memory != RED_HOST)
     return red_fail(RED_ERR_UNSUPPORTED, "accumulators take host memory only");
-  status = red_context_resolve(context, &context);
-  if (status != RED_OK) return status;
   uint64_t chunk = red_is_scan(lowered.kind) ? 1 : red_chunk_elements(&lowered);
+  status = check_first(&lowered, first, chunk);
+  if (status == RED_OK) status = red_context_resolve(context, &context);
+  if (status != RED_OK) return status;
   unsigned inputs = lowered.map == RED_MAP_PRODUCT ? 2 : 1;
   red_accumulator *made = calloc(1, sizeof *made + inputs * chunk * lowered.in_bytes);
   if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for an accumulator");
   made->context = context;
   made->lowered = lowered;
+  made->first = first;
   made->chunk = chunk;
   set_piece(made);
   clear(made);
@@ -155,7 +155,7 @@ static unsigned block_level(uint64_t index, uint64_t most) {
 /* Any order will do: one execution, whatever its length, pushed as the only node. */
 static red_status add_unordered(red_accumulator *acc, const void *in, const void *in2, uint64_t n) {
   red_state state;
-  red_status status = reduce_block(acc, in, in2, acc->count, n, &state);
+  red_status status = reduce_block(acc, in, in2, red_accumulator_end(acc), n, &state);
   if (status != RED_OK) return status;
   if (acc->forest.count > 0) state = red_state_merge(&acc->piece, acc->forest.nodes[0].state, state);
   acc->forest.nodes[0] = (red_node){.index = 0, .level = 0, .state = state};
@@ -187,7 +187,7 @@ static red_status add_ordered(red_accumulator *acc, const unsigned char *in, con
   unsigned char *buffer2 = second_buffer(acc);
   red_status status = RED_OK;
   while (n > 0 && status == RED_OK) {
-    uint64_t first = acc->count - acc->waiting, taken; /* `first`: a multiple of the chunk */
+    uint64_t first = red_accumulator_end(acc) - acc->waiting, taken; /* `first`: a multiple of the chunk */
     if (acc->waiting > 0 || n < chunk) {
       taken = chunk - acc->waiting < n ? chunk - acc->waiting : n;
       memcpy(acc->buffer + acc->waiting * bytes, in, taken * bytes);
@@ -216,7 +216,7 @@ static red_status check_piece(const red_accumulator *acc, const void *in, uint64
   if (in == NULL && n > 0) return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)n);
   uint64_t most = (uint64_t)INT64_MAX /
                   (acc->lowered.in_bytes > acc->lowered.out_bytes ? acc->lowered.in_bytes : acc->lowered.out_bytes);
-  if (n > most || acc->count > UINT64_MAX / 2 - n)
+  if (n > most || red_accumulator_end(acc) > RED_ACCUMULATOR_MOST - n)
     return red_fail(RED_ERR_INVALID, "n = %llu elements more than %llu are too many", (unsigned long long)n,
                     (unsigned long long)acc->count);
   return RED_OK;
@@ -314,8 +314,8 @@ static red_status result(red_accumulator *acc, void *out) {
   red_forest forest = acc->forest;
   gathered stats = acc->stats;
   if (acc->waiting > 0) {
-    red_status status =
-        take_block(acc, &forest, &stats, acc->buffer, second_buffer(acc), acc->count - acc->waiting, acc->waiting, 0);
+    red_status status = take_block(acc, &forest, &stats, acc->buffer, second_buffer(acc),
+                                   red_accumulator_end(acc) - acc->waiting, acc->waiting, 0);
     if (status != RED_OK) return status;
   }
   if (acc->lowered.exact) return red_exact_finish(&acc->lowered, &acc->exact, acc->count, out);
@@ -336,6 +336,11 @@ red_status red_accumulator_result(const red_accumulator *acc, void *out) {
   if (acc->failed) return red_fail(RED_ERR_INVALID, "accumulator lost part of its input when an earlier piece failed");
   if (red_is_scan(acc->lowered.kind))
     return red_fail(RED_ERR_INVALID, "accumulator is a scan: its outputs have been written already");
+  if (acc->lowered.canonical && acc->first > 0)
+    return red_fail(
+        RED_ERR_INVALID,
+        "accumulator begins at element %llu: merge it into the one before it, a canonical result begins at 0",
+        (unsigned long long)acc->first);
   red_status status = acc->lowered.kind == RED_STATS ? red_stats_check_size(out) : RED_OK;
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Merging accumulators: exact ones and those of any order freely, canonical ones with their neighbour. */
+#include <string.h>
+
+#include "accumulator.h"
+#include "fpenv.h"
+
+red_status red_accumulator_check_partial(const red_accumulator *acc, const char *argument) {
+  if (acc == NULL) return red_fail(RED_ERR_INVALID, "%s is NULL", argument);
+  if (acc->lowered.kind != RED_REDUCE)
+    return red_fail(RED_ERR_UNSUPPORTED, "%s is no reduction: scans and statistics are neither merged nor saved",
+                    argument);
+  if (acc->failed) return red_fail(RED_ERR_INVALID, "%s lost part of its input when an earlier piece failed", argument);
+  return RED_OK;
+}
+
+static bool same_problem(const red_lowered *a, const red_lowered *b) {
+  return a->op == b->op && a->in == b->in && a->acc == b->acc && a->out == b->out && a->exact == b->exact;
+}
+
+/* Canonical order and indices depend on where an element stands. */
+static bool needs_position(const red_lowered *lowered) {
+  return lowered->canonical || lowered->family == RED_FAMILY_ARGMIN;
+}
+
+static red_status check_pair(const red_accumulator *into, const red_accumulator *from) {
+  red_status status = red_accumulator_check_partial(into, "into");
+  if (status == RED_OK) status = red_accumulator_check_partial(from, "from");
+  if (status != RED_OK) return status;
+  if (into == from) return red_fail(RED_ERR_INVALID, "from and into are the same accumulator");
+  if (!same_problem(&into->lowered, &from->lowered))
+    return red_fail(RED_ERR_INVALID,
+                    "from accumulates another problem (%s of %s) than into (%s of %s), or other dtypes",
+                    red_op_name(from->lowered.op), red_dtype_name(from->lowered.in), red_op_name(into->lowered.op),
+                    red_dtype_name(into->lowered.in));
+  if (needs_position(&into->lowered) && from->first != red_accumulator_end(into))
+    return red_fail(RED_ERR_INVALID, "from begins at element %llu: expected %llu, where into ends",
+                    (unsigned long long)from->first, (unsigned long long)red_accumulator_end(into));
+  if (into->count > RED_ACCUMULATOR_MOST - into->first - from->count)
+    return red_fail(RED_ERR_INVALID, "from: %llu elements more than %llu are too many", (unsigned long long)from->count,
+                    (unsigned long long)into->count);
+  return RED_OK;
+}
+
+/* `from` begins at a chunk and where `into` ends: nothing waits in `into`. */
+static void append(red_accumulator *into, const red_accumulator *from) {
+  uint64_t bytes = into->lowered.in_bytes;
+  red_forest_append(&into->forest, &into->piece, &from->forest);
+  into->waiting = from->waiting;
+  memcpy(into->buffer, from->buffer, from->waiting * bytes);
+  if (into->lowered.map == RED_MAP_PRODUCT)
+    memcpy(into->buffer + into->chunk * bytes, from->buffer + into->chunk * bytes, from->waiting * bytes);
+}
+
+static void combine(red_accumulator *into, const red_accumulator *from) {
+  if (from->forest.count == 0) return;
+  red_node node = from->forest.nodes[0];
+  if (into->forest.count > 0) node.state = red_state_merge(&into->piece, into->forest.nodes[0].state, node.state);
+  into->forest.nodes[0] = node;
+  into->forest.count = 1;
+}
+
+red_status red_accumulator_merge(red_accumulator *into, const red_accumulator *from) {
+  red_status status = check_pair(into, from);
+  if (status != RED_OK || from->count == 0) return status;
+  red_fpenv saved = red_fpenv_enter();
+  if (into->lowered.exact)
+    red_exact_merge(&into->exact, &from->exact);
+  else if (into->lowered.canonical)
+    append(into, from);
+  else
+    combine(into, from);
+  red_fpenv_leave(saved);
+  into->count += from->count;
+  return RED_OK;
+}

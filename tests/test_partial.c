@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Partial results: parts of a reduction, merged and saved, give the bits of the whole; damaged bytes are refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+enum {
+  MOST = 30000,
+  PARTS = 5
+};
+
+static red_context *context;
+static unsigned char data[2 * MOST * 8]; /* dot: the second input lies behind the first */
+
+static int has_two_inputs(const red_problem *problem) {
+  return problem->op == RED_DOT;
+}
+
+static const unsigned char *second_of(const red_problem *problem) {
+  return has_two_inputs(problem) ? data + MOST * red_dtype_bytes(problem->in) : NULL;
+}
+
+static red_status reference(const red_problem *problem, void *out) {
+  return red_reference2(problem, data, second_of(problem), out);
+}
+
+/* Elements [from, to) of the whole; the caller destroys the accumulator. */
+static red_accumulator *part_of(const red_problem *problem, uint64_t from, uint64_t to) {
+  red_accumulator *acc;
+  size_t bytes = red_dtype_bytes(problem->in);
+  const unsigned char *in2 = second_of(problem);
+  ck_red(red_accumulator_create_at(context, problem, from, &acc));
+  uint64_t middle = from + (to - from) / 3;
+  if (in2 == NULL) {
+    ck_red(red_accumulator_add(acc, data + from * bytes, middle - from));
+    ck_red(red_accumulator_add(acc, data + middle * bytes, to - middle));
+  } else {
+    ck_red(red_accumulator_add2(acc, data + from * bytes, in2 + from * bytes, middle - from));
+    ck_red(red_accumulator_add2(acc, data + middle * bytes, in2 + middle * bytes, to - middle));
+  }
+  ck_assert_uint_eq(red_accumulator_count(acc), to - from);
+  return acc;
+}
+
+static unsigned char *save(const red_accumulator *acc, size_t *size) {
+  ck_red(red_accumulator_save(acc, NULL, 0, size));
+  unsigned char *bytes = malloc(*size);
+  size_t again = 0;
+  ck_red(red_accumulator_save(acc, bytes, *size, &again));
+  ck_assert_uint_eq(again, *size);
+  return bytes;
+}
+
+/* Through bytes and back. */
+static red_accumulator *reborn(red_accumulator *acc) {
+  size_t size;
+  red_accumulator *loaded;
+  unsigned char *bytes = save(acc, &size);
+  ck_red(red_accumulator_load(context, bytes, size, &loaded));
+  ck_assert_uint_eq(red_accumulator_count(loaded), red_accumulator_count(acc));
+  free(bytes);
+  red_accumulator_destroy(acc);
+  return loaded;
+}
+
+/* Cuts in ascending order, at multiples of `unit`, from 0 to n. */
+static void cut(random_state *random, uint64_t n, uint64_t unit, uint64_t cuts[PARTS + 1]) {
+  cuts[0] = 0;
+  cuts[PARTS] = n;
+  for (int i = 1; i < PARTS; i++) cuts[i] = random_below(random, n / unit + 1) * unit;
+  for (int i = 1; i < PARTS; i++)
+    for (int k = i; k > 1 && cuts[k] < cuts[k - 1]; k--) {
+      uint64_t swapped = cuts[k];
+      cuts[k] = cuts[k - 1];
+      cuts[k - 1] = swapped;
+    }
+}
+
+static void merge_parts(const red_problem *problem, uint64_t unit, int any_order, random_state *random) {
+  uint64_t cuts[PARTS + 1];
+  red_accumulator *part[PARTS];
+  uint64_t expected = 0, actual = 0;
+  red_status want = reference(problem, &expected);
+  cut(random, problem->n, unit, cuts);
+  for (int i = 0; i < PARTS; i++) part[i] = part_of(problem, cuts[i], cuts[i + 1]);
+  for (int i = 0; i < PARTS; i++)
+    if (random_below(random, 2) == 0) part[i] = reborn(part[i]);
+  int rotation = any_order ? (int)random_below(random, PARTS) : 0;
+  for (int i = 1; i < PARTS; i++)
+    ck_red(red_accumulator_merge(part[rotation], part[(rotation + (any_order ? PARTS - i : i)) % PARTS]));
+  ck_assert_uint_eq(red_accumulator_count(part[rotation]), problem->n);
+  part[rotation] = reborn(part[rotation]);
+  red_status got = red_accumulator_result(part[rotation], &actual);
+  ck_assert_int_eq(got, want);
+  if (got == RED_OK) compare_outputs(problem, "merged", &expected, &actual);
+  for (int i = 0; i < PARTS; i++) red_accumulator_destroy(part[i]);
+}
+
+static int is_refused_here(const red_problem *problem) {
+  red_accumulator *acc;
+  uint64_t value = 0, result;
+  ck_red(red_accumulator_create(context, problem, &acc));
+  red_status status =
+      has_two_inputs(problem) ? red_accumulator_add2(acc, &value, &value, 1) : red_accumulator_add(acc, &value, 1);
+  if (status == RED_OK) status = red_accumulator_result(acc, &result);
+  red_accumulator_destroy(acc);
+  return may_refuse(problem, status);
+}
+
+static void every_operator(int exact, random_state *random) {
+  for (unsigned op = 1; op < RED_OP_COUNT; op++)
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, (red_op)op, (red_dtype)in, random_length(random, MOST / 2));
+      problem.exact = exact;
+      red_problem resolved = problem;
+      if (problem.n > MOST || red_problem_resolve(&resolved) != RED_OK || is_refused_here(&problem)) continue;
+      problem.has_init = takes_init(&problem) && random_below(random, 3) == 0;
+      if (problem.has_init) problem.init = random_scalar(random, resolved.acc);
+      random_elements(random, problem.in, data, MOST);
+      random_elements(random, problem.in, data + MOST * red_dtype_bytes(problem.in), MOST);
+      int exactly = in >= RED_F16 && (exact || (op == RED_NRM2 && in == RED_F64));
+      int indexed = op >= RED_ARGMIN && op <= RED_ARGMAXNUM;
+      int ordered = in >= RED_F16 && (op == RED_SUM || op == RED_PROD || op >= RED_DOT) && !exactly;
+      merge_parts(&problem, ordered ? (resolved.acc == RED_F64 ? 2048 : 4096) : 1, !ordered && !indexed, random);
+    }
+}
+
+START_TEST(parts_give_the_whole) {
+  random_state random = random_start(1);
+  for (unsigned repeat = suite_repeat(3); repeat > 0; repeat--) {
+    every_operator(0, &random);
+    every_operator(1, &random);
+  }
+}
+END_TEST
+
+static red_accumulator *made(red_op op, red_dtype in, int exact, uint64_t first, uint64_t n) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, 0);
+  problem.exact = exact;
+  return part_of(&problem, first, first + n);
+}
+
+static void refused(red_op op, red_op other, red_dtype other_in, int exact, uint64_t n, uint64_t first,
+                    const char *word) {
+  red_accumulator *into = made(op, RED_F32, exact, 0, n), *from = made(other, other_in, exact, first, 10);
+  ck_assert_int_eq(red_accumulator_merge(into, from), RED_ERR_INVALID);
+  ck_assert_msg(strstr(red_last_error(), word) != NULL, "%s", red_last_error());
+  ck_assert_uint_eq(red_accumulator_count(into), n);
+  red_accumulator_destroy(into);
+  red_accumulator_destroy(from);
+}
+
+START_TEST(refusals) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 0);
+  red_accumulator *acc = NULL, *loaded = NULL;
+  float value;
+  size_t size = 0;
+  random_state random = random_start(2);
+  random_numbers(&random, RED_F32, data, MOST);
+  refused(RED_SUM, RED_SUM, RED_F32, 0, 4096, 8192, "where into ends");
+  refused(RED_SUM, RED_SUM, RED_F32, 0, 4000, 4096, "where into ends");
+  refused(RED_ARGMIN, RED_ARGMIN, RED_F32, 0, 5, 6, "where into ends");
+  refused(RED_MAX, RED_MIN, RED_F32, 0, 5, 5, "another problem");
+  refused(RED_MAX, RED_MAX, RED_F64, 0, 5, 5, "another problem");
+  ck_assert_int_eq(red_accumulator_create_at(context, &problem, 100, &acc), RED_ERR_INVALID);
+  ck_assert(strstr(red_last_error(), "4096") != NULL && acc == NULL);
+  acc = made(RED_SUM, RED_F32, 0, 4096, 3);
+  ck_assert_int_eq(red_accumulator_result(acc, &value), RED_ERR_INVALID);
+  ck_assert(strstr(red_last_error(), "begins at element 4096") != NULL);
+  ck_assert_int_eq(red_accumulator_merge(acc, acc), RED_ERR_INVALID);
+  ck_assert_int_eq(red_accumulator_merge(acc, NULL), RED_ERR_INVALID);
+  ck_assert_int_eq(red_accumulator_save(acc, data, 10, &size), RED_ERR_INVALID);
+  ck_assert(strstr(red_last_error(), "capacity = 10") != NULL && size == 0);
+  ck_assert_int_eq(red_accumulator_load(context, NULL, 10, &loaded), RED_ERR_INVALID);
+  red_accumulator_destroy(acc);
+  problem.kind = RED_INCLUSIVE_SCAN;
+  ck_assert_int_eq(red_accumulator_create_at(context, &problem, 4096, &acc), RED_ERR_UNSUPPORTED);
+  ck_red(red_accumulator_create(context, &problem, &acc));
+  ck_assert_int_eq(red_accumulator_save(acc, NULL, 0, &size), RED_ERR_UNSUPPORTED);
+  red_accumulator_destroy(acc);
+}
+END_TEST
+
+static uint64_t fnv(const unsigned char *at, size_t bytes) {
+  uint64_t digest = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < bytes; i++) digest = (digest ^ at[i]) * 0x100000001b3u;
+  return digest;
+}
+
+/* Any single byte changed, any length cut: refused, with a sentence. */
+static void damage(red_accumulator *acc, random_state *random) {
+  size_t size;
+  red_accumulator *loaded = NULL;
+  unsigned char *bytes = save(acc, &size);
+  for (size_t i = 0; i < size; i++) {
+    unsigned char kept = bytes[i];
+    bytes[i] = (unsigned char)(bytes[i] ^ (1 + random_below(random, 255)));
+    ck_assert_int_eq(red_accumulator_load(context, bytes, size, &loaded), RED_ERR_INVALID);
+    ck_assert(loaded == NULL && *red_last_error() != '\0');
+    bytes[i] = kept;
+  }
+  for (size_t length = 0; length < size; length++)
+    ck_assert_int_eq(red_accumulator_load(context, bytes, length, &loaded), RED_ERR_INVALID);
+  free(bytes);
+}
+
+/* With a checksum that fits: refused or loaded, and then of use, but never a crash (sanitizers watch). */
+static void forge(red_accumulator *acc, random_state *random) {
+  size_t size;
+  unsigned char *bytes = save(acc, &size), *forged = malloc(size);
+  for (unsigned repeat = suite_repeat(3000); repeat > 0; repeat--) {
+    memcpy(forged, bytes, size);
+    for (uint64_t k = random_below(random, 3); k < 3; k++)
+      forged[16 + random_below(random, size - 24)] = (unsigned char)random_next(random);
+    uint64_t sum = fnv(forged, size - 8), result[2];
+    memcpy(forged + size - 8, &sum, 8);
+    red_accumulator *loaded;
+    if (red_accumulator_load(context, forged, size, &loaded) != RED_OK) continue;
+    red_accumulator_add(loaded, data, 3);
+    red_accumulator_result(loaded, result);
+    red_accumulator_merge(loaded, acc);
+    red_accumulator_destroy(loaded);
+  }
+  free(bytes);
+  free(forged);
+}
+
+START_TEST(damaged_bytes) {
+  random_state random = random_start(3);
+  random_numbers(&random, RED_F32, data, MOST);
+  red_accumulator *list[] = {made(RED_SUM, RED_F32, 0, 4096, 4200), made(RED_ARGMAX, RED_F32, 0, 7, 100),
+                             made(RED_MIN, RED_F32, 0, 0, 5), made(RED_SUM, RED_F32, 0, 0, 13000)};
+  red_accumulator *exact = strncmp(suite_backend(), "omp", 3) == 0 ? made(RED_SUM, RED_F32, 1, 0, 100) : NULL;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    forge(list[i], &random);
+    if (i > 0 && i < 3) damage(list[i], &random);
+    red_accumulator_destroy(list[i]);
+  }
+  if (exact != NULL) forge(exact, &random), damage(exact, &random);
+  red_accumulator_destroy(exact);
+}
+END_TEST
+
+/* Equal sums have equal bytes, however they came about. */
+START_TEST(exact_bytes_are_canonical) {
+  random_state random = random_start(4);
+  size_t size[2];
+  if (strncmp(suite_backend(), "omp", 3) != 0) return;
+  random_elements(&random, RED_F64, data, MOST);
+  red_accumulator *whole = made(RED_SUM, RED_F64, 1, 0, 9000), *parts = made(RED_SUM, RED_F64, 1, 0, 17);
+  for (uint64_t at = 17; at < 9000; at += 449) {
+    red_accumulator *next = made(RED_SUM, RED_F64, 1, at, at + 449 < 9000 ? 449 : 9000 - at);
+    ck_red(red_accumulator_merge(parts, next));
+    red_accumulator_destroy(next);
+  }
+  unsigned char *one = save(whole, &size[0]), *other = save(parts, &size[1]);
+  ck_assert(size[0] == size[1] && memcmp(one, other, size[0]) == 0);
+  free(one);
+  free(other);
+  red_accumulator_destroy(whole);
+  red_accumulator_destroy(parts);
+}
+END_TEST
+
+static void open_context(void) {
+  context = suite_context(0);
+}
+static void close_context(void) {
+  red_context_destroy(context);
+}
+
+static void fill(TCase *tests) {
+  tcase_add_unchecked_fixture(tests, open_context, close_context);
+  tcase_add_test(tests, parts_give_the_whole);
+  tcase_add_test(tests, refusals);
+  tcase_add_test(tests, damaged_bytes);
+  tcase_add_test(tests, exact_bytes_are_canonical);
+}
+
+int main(void) {
+  return suite_run("partial", fill);
+}
