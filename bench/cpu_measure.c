@@ -43,7 +43,10 @@ static void wait_for_quiet(unsigned threads) {
 }
 
 static double time_calls(const bench_case *c, bench_run *run, unsigned calls) {
-  if (bench_pause > 0) usleep(bench_pause);
+  if (bench_pause > 0)
+    usleep(bench_pause);
+  else
+    bench_wake_team();
   double start = now();
   for (unsigned i = 0; i < calls; i++) run(c);
   return (now() - start) / calls;
