@@ -156,6 +156,16 @@ template <class Out, class T> Out dot(const T *x, const T *y, std::uint64_t n) {
   return result;
 }
 
+/* Statistics of n > 0 elements: RED_STAT_.. or'ed, 0 for RED_STAT_DEFAULT. */
+template <class T> red_stats_result stats(const T *in, std::uint64_t n, unsigned parts = 0) {
+  red_problem what = RED_PROBLEM_INIT(RED_STATS, RED_SUM, dtype_of<T>(), n);
+  what.stats = parts;
+  red_stats_result result = {};
+  result.size = sizeof result;
+  check(red_run(nullptr, &what, in, &result));
+  return result;
+}
+
 template <class Out, class T> void inclusive_scan(red_op op, const T *in, std::uint64_t n, Out *out) {
   const red_problem what = problem<T, Out>(RED_INCLUSIVE_SCAN, op, n);
   check(red_run(nullptr, &what, in, out));

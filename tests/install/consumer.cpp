@@ -9,6 +9,7 @@ int main() {
   const std::uint16_t data[] = {60000, 3, 60000};
   if (red::reduce<std::uint64_t>(RED_SUM, data, 3) != 120003) return 1;
   if (red::reduce<std::uint64_t>(RED_ARGMIN, data, 3) != 1) return 1;
+  if (red::stats(data, 3, RED_STAT_COUNT).count != 3) return 1;
   try {
     red::reduce<std::uint16_t>(RED_MIN, data, 0);
   } catch (const red::error &failure) {
