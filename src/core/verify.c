@@ -28,7 +28,7 @@ typedef struct known_answer {
   red_dtype dtype;
   recipe recipe;
   uint64_t n;
-  uint64_t bits; /* of the result, or of a scan's last output */
+  uint64_t bits; /* of the result, of a scan's last output, or of the sample variance */
 } known_answer;
 
 #define MOST 70001
@@ -80,6 +80,9 @@ static const known_answer on_request[] = {
     {RED_INCLUSIVE_SCAN, RED_MAX, RED_I64, UNIFORM, 1000, 0x7fe6376edd0f1bd9},
     {RED_INCLUSIVE_SCAN, RED_BXOR, RED_U8, UNIFORM, 1000, 0x70},
     {RED_EXCLUSIVE_SCAN, RED_COUNT_NONZERO, RED_F32, UNIFORM, 1000, 0x3e7},
+    {RED_STATS, RED_SUM, RED_F32, UNIFORM, 6145, 0x3fd5ac475852c1a9},
+    {RED_STATS, RED_SUM, RED_F64, UNIFORM, 6145, 0x3fd5ac47585514ab},
+    {RED_STATS, RED_SUM, RED_I16, UNIFORM, 70001, 0x41b569d64cfc78ad},
 };
 
 static void put(unsigned char *array, uint64_t i, red_dtype dtype, uint64_t bits) {
@@ -131,27 +134,38 @@ static void cook(const known_answer *known, unsigned char *array) {
   }
 }
 
-/* A device without f64 supports the rest. */
+/* A device without f64 supports the rest, and so does a backend without variances. */
 static bool is_left_out(const red_device *device, const known_answer *known, const red_lowered *lowered) {
   const red_backend *backend = device->backend;
-  return known->dtype == RED_F64 && backend->supports != NULL && backend->supports(device->state, lowered) != RED_OK;
+  const bool may_lack = known->dtype == RED_F64 || known->kind == RED_STATS;
+  return may_lack && backend->supports != NULL && backend->supports(device->state, lowered) != RED_OK;
+}
+
+static uint64_t result_bits(const known_answer *known, const unsigned char *out, size_t bytes) {
+  uint64_t bits = 0;
+  if (known->kind == RED_STATS)
+    memcpy(&bits, out + offsetof(red_stats_result, sample_variance), sizeof bits);
+  else
+    memcpy(&bits, out + (known->kind == RED_REDUCE ? 0 : (known->n - 1) * bytes), bytes);
+  return bits;
 }
 
 static red_status check(red_device *device, const known_answer *known, unsigned char *in, unsigned char *out) {
   red_problem problem = RED_PROBLEM_INIT(known->kind, known->op, known->dtype, known->n);
   red_plan plan;
+  if (known->kind == RED_STATS) problem.stats = RED_STAT_VARIANCE;
   red_status status = red_lower(&problem, &plan.lowered);
   if (status == RED_OK && is_left_out(device, known, &plan.lowered)) return RED_OK;
   if (status == RED_OK) status = red_plan_prepare_on(device, &plan);
   if (status != RED_OK) return status;
   cook(known, in);
+  if (known->kind == RED_STATS) ((red_stats_result *)(void *)out)->size = sizeof(red_stats_result);
   red_args args = {.size = sizeof args, .in = in, .out = out};
   status = red_plan_run(&plan, NULL, &args, NULL);
   size_t bytes = plan.lowered.out_bytes;
   red_plan_release(&plan);
   if (status != RED_OK) return status;
-  uint64_t bits = 0;
-  memcpy(&bits, out + (known->kind == RED_REDUCE ? 0 : (known->n - 1) * bytes), bytes);
+  uint64_t bits = result_bits(known, out, bytes);
   if (bits == known->bits) return RED_OK;
   char text[128] = "";
   red_problem_print(&problem, text, sizeof text);
