@@ -55,12 +55,15 @@ class Write(TuneTest):
         self.assertEqual(text.count("one thread"), 4)
 
     def test_default_place(self):
-        for variables, place in (({"XDG_CONFIG_HOME": self.path("config")}, "config/libred/tune"),
-                                 ({"XDG_CONFIG_HOME": "relative", "HOME": self.path("home")}, "home/.config/libred/tune")):
-            self.succeeds("tune", *QUICK, env=variables)
-            self.assertTrue((self.folder / place).read_text().startswith(FIRST))
-            self.fails(IO, "tune", *QUICK, env=variables, says=("exists", "--force"))
-            self.succeeds("tune", *QUICK, "--force", env=variables)
+        self.succeeds("tune", *QUICK, env={"XDG_CONFIG_HOME": self.path("config")})
+        self.assertTrue((self.folder / "config/libred/tune").read_text().startswith(FIRST))
+        home = {"XDG_CONFIG_HOME": "relative", "HOME": self.path("home")}
+        (self.folder / "home/.config/libred").mkdir(parents=True)
+        old = self.file("home/.config/libred/tune", b"old")
+        self.fails(IO, "tune", *QUICK, env=home, says=("exists", "--force"))
+        self.assertEqual(pathlib.Path(old).read_text(), "old")
+        self.succeeds("tune", *QUICK, "--force", env=home)
+        self.assertTrue(pathlib.Path(old).read_text().startswith(FIRST))
 
     def test_mistakes(self):
         self.fails(IO, "tune", "-o", self.path("none/x"), says=("none/x", "No such file"))
@@ -98,12 +101,11 @@ class Read(TuneTest):
 
     def test_everything(self):
         """All known answers and the random problems of redtool verify: teams for the smallest of arrays."""
-        for rows in ({name: bounds[0] for name, bounds in ROWS.items()}, {"scan_bytes_per_thread": 4096, "stream_bytes": 1}):
-            with self.subTest(rows=rows):
-                env = {"RED_TUNE_FILE": self.tuning(rows), "RED_VERBOSE": "1"}
-                code, out, err = self.run_tool("verify", "--backend", "omp", *THREADS, env=env)
-                self.assertEqual(code, OK, out.decode())
-                self.assertIn(f"has {len(rows)} rows for omp: ", err)
+        rows = {name: bounds[0] for name, bounds in ROWS.items() if not name.startswith("scan_part")}
+        env = {"RED_TUNE_FILE": self.tuning(rows), "RED_VERBOSE": "1"}
+        code, out, err = self.run_tool("verify", "--backend", "omp", *THREADS, env=env)
+        self.assertEqual(code, OK, out.decode())
+        self.assertIn(f"has {len(rows)} rows for omp: ", err)
 
     def test_sections(self):
         """Only the section of this very device applies; comments and blank lines are nothing."""
