@@ -53,7 +53,7 @@ typedef struct red_cl_pool {
 typedef struct red_cl_queue {
   cl_command_queue queue;
   bool in_order; /* if not, a barrier follows each command */
-  red_cl_pool workspace, stage_in, stage_out;
+  red_cl_pool workspace, stage_in, stage_in2, stage_out;
 } red_cl_queue;
 
 typedef struct red_cl_device {
@@ -250,6 +250,9 @@ bool red_cl_works_in_place(const red_cl_device *device);
 bool red_cl_stage_shared(const red_cl_run *run, const void *host, unsigned align);
 red_status red_cl_stage_in(const red_cl_run *run, const void *host, uint64_t bytes, unsigned align,
                            red_cl_stage *stage);
+/* The same of the second input. */
+red_status red_cl_stage_in2(const red_cl_run *run, const void *host, uint64_t bytes, unsigned align,
+                            red_cl_stage *stage);
 red_status red_cl_stage_out(const red_cl_run *run, void *host, uint64_t bytes, unsigned align, red_cl_stage *stage);
 /* Wait, and see to it that the host's array holds what the device wrote. */
 red_status red_cl_stage_fetch(const red_cl_run *run, const red_cl_stage *stage, void *host, uint64_t bytes);

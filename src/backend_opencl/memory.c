@@ -61,6 +61,7 @@ static void release_pool(red_cl_pool *pool) {
 void red_cl_queue_release(red_cl_queue *queue) {
   release_pool(&queue->workspace);
   release_pool(&queue->stage_in);
+  release_pool(&queue->stage_in2);
   release_pool(&queue->stage_out);
   if (queue->queue != NULL) red_cl.ReleaseCommandQueue(queue->queue);
   queue->queue = NULL;

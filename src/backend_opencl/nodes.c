@@ -83,16 +83,26 @@ bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered,
 
 /* ---- Launches ---- */
 
-static red_status launch_chunks(const red_cl_run *run, const stages *plan, cl_mem in, uint64_t offset, uint64_t n) {
+/* A buffer that holds elements [first, first + n) of the array, and one that holds those of the second input. */
+typedef struct piece {
+  cl_mem memory, memory2;
+  uint64_t offset, offset2, first, n;
+} piece;
+
+static red_status launch_chunks(const red_cl_run *run, const stages *plan, const piece *part) {
   red_cl_rules rules = red_cl_rules_of(run->lowered);
   red_cl_call call = {.kernel = chunks_kernel(run)};
-  red_cl_arg_mem(&call, in);
-  red_cl_arg_u64(&call, offset);
-  red_cl_arg_u64(&call, n);
+  red_cl_arg_mem(&call, part->memory);
+  red_cl_arg_u64(&call, part->offset);
+  red_cl_arg_u64(&call, part->n);
   red_cl_arg_u32(&call, plan->level[0]);
   red_cl_arg(&call, sizeof rules, &rules);
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, run->workspace_at + plan->at[0]);
+  if (run->lowered->map == RED_MAP_PRODUCT) {
+    red_cl_arg_mem(&call, part->memory2);
+    red_cl_arg_u64(&call, part->offset2);
+  }
   return red_cl_launch(run->queue, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
 }
 
@@ -106,26 +116,30 @@ static red_status launch_nodes(const red_cl_run *run, const stages *plan, unsign
   return red_cl_launch(run->queue, &call, plan->nodes[s], nodes_group(run->device, run->lowered));
 }
 
-static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, cl_mem in, uint64_t offset,
-                          uint64_t n) {
-  red_status status = launch_chunks(run, plan, in, offset, n);
+static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, const piece *part) {
+  red_status status = launch_chunks(run, plan, part);
   for (unsigned s = 1; s < count && status == RED_OK; s++) status = launch_nodes(run, plan, s);
   return status;
+}
+
+/* All of arrays on the device. */
+static piece whole(const red_cl_run *run, const red_exec *exec) {
+  return (piece){.memory = (cl_mem)exec->in,
+                 .memory2 = (cl_mem)exec->in2,
+                 .offset = exec->in_offset,
+                 .offset2 = exec->in2_offset,
+                 .first = 0,
+                 .n = run->lowered->n};
 }
 
 red_status red_cl_enqueue_root(const red_cl_run *run, const red_exec *exec, uint64_t *root) {
   stages plan = lay_out(run->device, run->lowered, run->lowered->n);
   *root = run->workspace_at + plan.at[plan.count - 1];
-  return enqueue(run, &plan, plan.count, (cl_mem)exec->in, exec->in_offset, run->lowered->n);
+  piece all = whole(run, exec);
+  return enqueue(run, &plan, plan.count, &all);
 }
 
 /* ---- Visiting ---- */
-
-/* A buffer that holds elements [first, first + n) of the array. */
-typedef struct piece {
-  cl_mem memory;
-  uint64_t offset, first, n;
-} piece;
 
 /* Show `count` nodes at word `at` of the workspace, the first of which is *node. */
 static red_status show_nodes(const red_cl_run *run, uint64_t at, uint64_t count, red_cl_node *node,
@@ -151,7 +165,7 @@ static red_status visit_piece(const red_cl_run *run, const piece *part, red_cl_v
   uint64_t chunk = red_chunk_elements(lowered);
   stages plan = lay_out(run->device, lowered, part->n);
   unsigned count = merges_on_host(run->device, lowered) ? 1 : plan.count;
-  red_status status = enqueue(run, &plan, count, part->memory, part->offset, part->n);
+  red_status status = enqueue(run, &plan, count, part);
   if (status != RED_OK) return status;
   /* Pieces and runs are whole nodes of the chunks' tree, but for the last, which is the tree's right edge. */
   unsigned level = (unsigned)__builtin_ctzll(run->plan->piece / chunk);
@@ -160,24 +174,36 @@ static red_status visit_piece(const red_cl_run *run, const piece *part, red_cl_v
   return show_nodes(run, run->workspace_at + plan.at[count - 1], plan.nodes[count - 1], &node, visit, state);
 }
 
+/* Bring a piece of host arrays to the device, show its nodes, and let the arrays go. */
+static red_status visit_host_piece(const red_cl_run *run, const red_exec *exec, piece part, red_cl_visitor *visit,
+                                   void *state) {
+  const unsigned width = run->lowered->in_bytes;
+  const uint64_t at = part.first * width, bytes = part.n * width;
+  red_cl_stage stage, stage2 = {.owned = false};
+  red_status status = red_cl_stage_in(run, (const char *)exec->in + exec->in_offset + at, bytes, width, &stage);
+  if (status != RED_OK) return status;
+  if (run->lowered->map == RED_MAP_PRODUCT)
+    status = red_cl_stage_in2(run, (const char *)exec->in2 + exec->in2_offset + at, bytes, width, &stage2);
+  part.memory = stage.memory;
+  part.memory2 = stage2.memory;
+  if (status == RED_OK) status = visit_piece(run, &part, visit, state);
+  red_cl_stage_end(run, &stage);
+  red_cl_stage_end(run, &stage2);
+  return status;
+}
+
 red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state) {
   const red_lowered *lowered = run->lowered;
   if (lowered->in_memory == RED_DEVICE) {
-    piece all = {.memory = (cl_mem)exec->in, .offset = exec->in_offset, .first = 0, .n = lowered->n};
+    piece all = whole(run, exec);
     return visit_piece(run, &all, visit, state);
   }
-  const char *in = (const char *)exec->in + exec->in_offset;
   uint64_t length = run->plan->piece;
   red_status status = RED_OK;
   for (uint64_t first = 0; first < lowered->n && status == RED_OK; first += length) {
-    piece part = {.first = first, .n = lowered->n - first < length ? lowered->n - first : length};
-    red_cl_stage stage;
-    status =
-        red_cl_stage_in(run, in + first * lowered->in_bytes, part.n * lowered->in_bytes, lowered->in_bytes, &stage);
-    if (status != RED_OK) return status;
-    part.memory = stage.memory;
-    status = visit_piece(run, &part, visit, state);
-    red_cl_stage_end(run, &stage);
+    uint64_t left = lowered->n - first;
+    piece part = {.first = first, .n = left < length ? left : length};
+    status = visit_host_piece(run, exec, part, visit, state);
   }
   return status;
 }

@@ -13,8 +13,10 @@ static bool is_scan(const red_lowered *lowered) {
 red_status red_cl_supports(void *state, const red_lowered *lowered) {
   const red_cl_device *device = state;
   if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on OpenCL devices yet");
-  if (!red_is_plain(lowered))
-    return red_fail(RED_ERR_UNSUPPORTED, "op = %s is not available on OpenCL devices yet", red_op_name(lowered->op));
+  bool finished = lowered->finish == RED_FINISH_ROOT || lowered->finish == RED_FINISH_MEAN;
+  if (finished && lowered->out_memory == RED_DEVICE)
+    return red_fail(RED_ERR_UNSUPPORTED, "out_memory = RED_DEVICE: op = %s is finished on the host with OpenCL devices",
+                    red_op_name(lowered->op));
   if (device->traits.f64) return RED_OK;
   if (red_stats_need_moments(lowered))
     return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has no f64 arithmetic, which the variance needs", device->traits.id,
@@ -86,6 +88,8 @@ static red_status check_buffers(const red_lowered *lowered, const red_exec *exec
   red_status status = RED_OK;
   if (lowered->in_memory == RED_DEVICE && lowered->n > 0)
     status = red_cl_check_extent("in", (cl_mem)exec->in, exec->in_offset, lowered->n * lowered->in_bytes);
+  if (status == RED_OK && exec->in2 != NULL && lowered->in_memory == RED_DEVICE)
+    status = red_cl_check_extent("in2", (cl_mem)exec->in2, exec->in2_offset, lowered->n * lowered->in_bytes);
   if (status != RED_OK) return status;
   if (lowered->out_memory == RED_DEVICE) {
     uint64_t bytes = lowered->kind == RED_STATS ? sizeof(red_stats_result)
@@ -101,6 +105,9 @@ static red_status check_alignment(const red_lowered *lowered, const red_exec *ex
   if (lowered->in_memory == RED_DEVICE && exec->in_offset % lowered->in_bytes != 0)
     return red_fail(RED_ERR_INVALID, "in_offset = %llu is not a multiple of the element size %u",
                     (unsigned long long)exec->in_offset, lowered->in_bytes);
+  if (lowered->in_memory == RED_DEVICE && exec->in2_offset % lowered->in_bytes != 0)
+    return red_fail(RED_ERR_INVALID, "in2_offset = %llu is not a multiple of the element size %u",
+                    (unsigned long long)exec->in2_offset, lowered->in_bytes);
   unsigned out_bytes = lowered->kind == RED_STATS ? 8 : lowered->out_bytes;
   if (lowered->out_memory == RED_DEVICE && exec->out_offset % out_bytes != 0)
     return red_fail(RED_ERR_INVALID, "out_offset = %llu is not a multiple of %u", (unsigned long long)exec->out_offset,

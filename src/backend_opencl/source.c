@@ -45,7 +45,7 @@ static red_dtype kernel_dtype(const red_lowered *lowered) {
   switch (lowered->family) {
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
-    return lowered->in_bytes == 8 ? RED_U64 : lowered->in;
+    return lowered->in_bytes == 8 && lowered->map != RED_MAP_ABS ? RED_U64 : lowered->in;
   case RED_FAMILY_MIN:
   case RED_FAMILY_ARGMIN:
     return lowered->in_float ? lowered->in : unsigned_of(lowered->in_bytes);
@@ -113,6 +113,8 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
   if (!scan) {
     used += snprintf(text + used, room, " -DRED_LANES=%u -DRED_CHUNK=%u -DRED_NARROW_VALUES",
                      (unsigned)red_cl_reduce_lanes(device, lowered), (unsigned)red_chunk_elements(lowered));
+    if (lowered->map != RED_MAP_NONE)
+      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_MAP=%d", (int)lowered->map);
     if (lowered->kind == RED_STATS) stats_options(lowered, text + used, RED_CL_MOST_OPTIONS - (size_t)used);
   } else if (has_default_output(lowered)) {
     red_dtype out = is_float(lowered->out) ? lowered->out : unsigned_of(lowered->out_bytes);

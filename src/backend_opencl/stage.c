@@ -21,13 +21,23 @@ static red_status wrap_array(const red_cl_run *run, void *host, uint64_t bytes, 
   return red_cl_check(error, "clCreateBuffer with CL_MEM_USE_HOST_PTR");
 }
 
-red_status red_cl_stage_in(const red_cl_run *run, const void *host, uint64_t bytes, unsigned align,
+static red_status stage_in(const red_cl_run *run, red_cl_pool *pool, const void *host, uint64_t bytes, unsigned align,
                            red_cl_stage *stage) {
   if (red_cl_stage_shared(run, host, align)) return wrap_array(run, (void *)host, bytes, CL_MEM_READ_ONLY, stage);
-  red_status status = red_cl_pool_reserve(run->device, &run->queue->stage_in, bytes);
-  stage->memory = run->queue->stage_in.memory;
+  red_status status = red_cl_pool_reserve(run->device, pool, bytes);
+  stage->memory = pool->memory;
   stage->owned = false;
   return status == RED_OK ? red_cl_write(run->queue, stage->memory, 0, host, bytes) : status;
+}
+
+red_status red_cl_stage_in(const red_cl_run *run, const void *host, uint64_t bytes, unsigned align,
+                           red_cl_stage *stage) {
+  return stage_in(run, &run->queue->stage_in, host, bytes, align, stage);
+}
+
+red_status red_cl_stage_in2(const red_cl_run *run, const void *host, uint64_t bytes, unsigned align,
+                            red_cl_stage *stage) {
+  return stage_in(run, &run->queue->stage_in2, host, bytes, align, stage);
 }
 
 red_status red_cl_stage_out(const red_cl_run *run, void *host, uint64_t bytes, unsigned align, red_cl_stage *stage) {

@@ -40,7 +40,8 @@ static red_node red_group_fold(red_node node, uint lane, local red_node *scratch
 
 #if defined(RED_ARGMIN)
 
-static red_node red_column(global const RED_ELEMENT *x, ulong first, uint count, uint lane, red_rules rules) {
+static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
+                           red_rules rules) {
   red_node node = red_identity();
   for (uint i = lane; i < count; i += RED_LANES) {
     RED_KEY key = red_lift(x[first + i], rules);
@@ -54,27 +55,33 @@ static red_node red_column(global const RED_ELEMENT *x, ulong first, uint count,
 
 #else
 
-static red_node red_column(global const RED_ELEMENT *x, ulong first, uint count, uint lane, red_rules rules) {
+static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
+                           red_rules rules) {
   x += first + lane;
+  y += first + lane;
   RED_VALUE value = (RED_VALUE)RED_IDENTITY;
   if (count == RED_CHUNK) {
-    RED_ELEMENT row[RED_ROWS];
+    RED_ELEMENT row[RED_ROWS], second[RED_ROWS];
 #pragma unroll
-    for (uint r = 0; r < RED_ROWS; r++) row[r] = x[r * RED_LANES];
+    for (uint r = 0; r < RED_ROWS; r++) {
+      row[r] = x[r * RED_LANES];
+      second[r] = RED_MAP == 1 ? y[r * RED_LANES] : row[r];
+    }
 #pragma unroll
-    for (uint r = 0; r < RED_ROWS; r++) value = red_op(value, red_lift(row[r], rules));
+    for (uint r = 0; r < RED_ROWS; r++) value = red_step(value, row[r], second[r], rules);
   } else {
-    for (uint i = lane; i < count; i += RED_LANES, x += RED_LANES) value = red_op(value, red_lift(*x, rules));
+    for (uint i = lane; i < count; i += RED_LANES, x += RED_LANES, y += RED_LANES) value = red_step(value, *x, *y, rules);
   }
   return red_node_of(value);
 }
 
 #endif
 
-/* All columns of one lane in a chunk; its own columns fold without help. */
-static red_node red_lane_node(global const RED_ELEMENT *x, ulong first, uint count, uint lane, red_rules rules) {
+/* All columns of one lane in a chunk, y being the second input, or x; its own columns fold without help. */
+static red_node red_lane_node(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
+                              red_rules rules) {
   red_node column[RED_COLUMNS];
-  for (uint v = 0; v < RED_COLUMNS; v++) column[v] = red_column(x, first, count, lane + v * RED_GROUP, rules);
+  for (uint v = 0; v < RED_COLUMNS; v++) column[v] = red_column(x, y, first, count, lane + v * RED_GROUP, rules);
   for (uint half_count = RED_COLUMNS / 2; half_count > 0; half_count /= 2)
     for (uint v = 0; v < half_count; v++) column[v] = red_merge(column[v], column[v + half_count]);
   return column[0];

@@ -93,11 +93,33 @@ static RED_V(RED_VALUE) RED_V(red_lift)(RED_V(RED_ELEMENT) bits, red_rules rules
   return RED_V(RED_JOIN(convert_, RED_VALUE))(nonzero);
 #elif RED_IN_BITS == 64
   return bits;
-#elif RED_IN_SIGNED && defined(RED_NARROW_VALUES) && defined(RED_ADD) && RED_IN_BITS <= 16
+#elif RED_IN_SIGNED && defined(RED_NARROW_VALUES) && defined(RED_ADD) && RED_IN_BITS <= 16 && !RED_MAP
   return RED_V(as_uint)(RED_V(convert_int)(RED_V(RED_JOIN(as_, RED_KEY))(bits)));
 #elif RED_IN_SIGNED
   return RED_V(as_ulong)(RED_V(convert_long)(RED_V(RED_JOIN(as_, RED_KEY))(bits)));
 #else
   return RED_V(RED_JOIN(convert_, RED_VALUE))(bits);
+#endif
+}
+
+/* The value of a lane and its next element, with the one at the same place in the second input. */
+static RED_V(RED_VALUE) RED_V(red_step)(RED_V(RED_VALUE) value, RED_V(RED_ELEMENT) bits, RED_V(RED_ELEMENT) second,
+                                        red_rules rules) {
+#if RED_MAP == 0
+  return RED_V(red_op)(value, RED_V(red_lift)(bits, rules));
+#elif RED_MAP == 1 && RED_CANONICAL
+  return fma(RED_V(red_lift)(bits, rules), RED_V(red_lift)(second, rules), value);
+#elif RED_MAP == 1
+  return value + RED_V(red_lift)(bits, rules) * RED_V(red_lift)(second, rules);
+#elif RED_MAP == 2 && RED_CANONICAL
+  return fma(RED_V(red_lift)(bits, rules), RED_V(red_lift)(bits, rules), value);
+#elif RED_MAP == 2
+  return value + RED_V(red_lift)(bits, rules) * RED_V(red_lift)(bits, rules);
+#elif RED_CANONICAL
+  return value + fabs(RED_V(red_lift)(bits, rules));
+#elif RED_IN_SIGNED
+  return value + abs(RED_V(as_long)(RED_V(red_lift)(bits, rules)));
+#else
+  return value + RED_V(red_lift)(bits, rules);
 #endif
 }

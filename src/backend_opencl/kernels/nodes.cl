@@ -73,7 +73,7 @@ static void red_put(global ulong *nodes, ulong at, red_node node) {
 
 /* What a lane accumulated over a chunk, as a node. */
 static red_node red_node_of(RED_VALUE value) {
-#if defined(RED_NARROW_VALUES) && RED_IN_SIGNED && defined(RED_ADD) && RED_IN_BITS <= 16
+#if defined(RED_NARROW_VALUES) && RED_IN_SIGNED && defined(RED_ADD) && RED_IN_BITS <= 16 && !RED_MAP
   return (ulong)(long)(int)value;
 #else
   return value;

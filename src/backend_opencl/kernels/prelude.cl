@@ -3,6 +3,8 @@
  * What every program begins with. The host names the problem's types by options:
  *   RED_IN_f32 .. and RED_IN_BITS, RED_IN_FLOAT, RED_IN_SIGNED (0 or 1)   the elements
  *   RED_ADD RED_MUL RED_MIN RED_ARGMIN RED_AND RED_OR RED_XOR RED_COUNT   the family (src/core/lower.h)
+ *   RED_MAP         of ADD: 0, or what is added of an element: 1 its product with that of the second input, 2 its square,
+ *                   3 its magnitude
  *   RED_CANONICAL   32 or 64: float accumulators in the canonical order; 0: any order
  *   RED_WANT_SUM RED_WANT_EXTREMA RED_WANT_NANS RED_WANT_MOMENTS (0 or 1)  of statistics: what the selection needs
  * and this file derives from them
@@ -14,6 +16,10 @@
 #pragma OPENCL FP_CONTRACT OFF
 #if RED_CANONICAL == 64 || RED_WANT_MOMENTS
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#ifndef RED_MAP
+#define RED_MAP 0
 #endif
 
 #define RED_JOIN_(a, b) a##b
@@ -69,7 +75,7 @@
 #define RED_VALUE RED_ELEMENT
 #define RED_STATE RED_ELEMENT
 #define RED_IDENTITY (RED_ELEMENT) RED_BITS_IDENTITY
-#elif defined(RED_NARROW_VALUES) && (defined(RED_COUNT) || (defined(RED_ADD) && RED_IN_BITS <= 16))
+#elif defined(RED_NARROW_VALUES) && (defined(RED_COUNT) || (defined(RED_ADD) && RED_IN_BITS <= 16 && !RED_MAP))
 /* Within a chunk 32 bits hold the sum of 4096 elements of up to 16 bits. */
 #define RED_VALUE uint
 #define RED_STATE ulong
@@ -141,6 +147,15 @@ typedef struct red_rules {
   ulong merge_zeros;
   ulong nonzero_mask;
 } red_rules;
+
+/* The second input, where there is one; elsewhere the first stands for it and is not read twice. */
+#if RED_MAP == 1
+#define RED_SECOND_PARAMETERS , global const uchar *in2, ulong in2_offset
+#define RED_SECOND_INPUT(x) ((global const RED_ELEMENT *)(in2 + in2_offset))
+#else
+#define RED_SECOND_PARAMETERS
+#define RED_SECOND_INPUT(x) (x)
+#endif
 
 /* The dtypes as numbers, in the order of red_dtype. */
 #define RED_ENUMERATE(ID, name, bits, class) RED_TYPE_##ID,

@@ -4,16 +4,16 @@
 /* Work-group g: node (level, g) of the chunks' tree. */
 kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
 red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules, global ulong *nodes,
-                  ulong nodes_at) {
+                  ulong nodes_at RED_SECOND_PARAMETERS) {
   local red_node scratch[2 * RED_GROUP]; /* two, so that one barrier a chunk is enough */
   local red_node waiting[32];
-  global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset);
+  global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);
   uint lane = red_lane(), height = 0, chunk = 0;
   ulong first = get_group_id(0) * ((ulong)RED_CHUNK << level);
   ulong end = min(n, first + ((ulong)RED_CHUNK << level));
 #if RED_CANONICAL
   for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
-    red_node node = red_lane_node(x, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules);
+    red_node node = red_lane_node(x, y, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules);
     node = red_group_fold(node, lane, scratch + (chunk & 1) * RED_GROUP);
     if (lane != 0) continue;
     for (uint k = chunk; k & 1; k >>= 1) node = red_merge(waiting[--height], node);
@@ -25,7 +25,7 @@ red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, 
 #else
   red_node node = red_identity(); /* any order: the lanes meet only once */
   for (ulong at = first; at < end; at += RED_CHUNK)
-    node = red_merge(node, red_lane_node(x, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules));
+    node = red_merge(node, red_lane_node(x, y, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules));
   node = red_group_fold(node, lane, scratch);
   if (lane != 0) return;
 #endif

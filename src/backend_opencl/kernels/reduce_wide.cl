@@ -14,11 +14,12 @@ static uint red_find(global const RED_ELEMENT *x, uint count, RED_KEY key, red_r
 }
 
 /* Least key of each chunk first; only the first chunk that has the least is searched for the place. */
-static red_node red_run(global const RED_ELEMENT *x, ulong first, ulong end, red_rules rules) {
+static red_node red_run(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, ulong end,
+                        red_rules rules) {
   RED_KEY best = RED_MOST;
   ulong place = first;
   for (ulong at = first; at < end; at += RED_CHUNK) {
-    RED_KEY key = red_fold16(red_chunk16(x + at, (uint)min(end - at, (ulong)RED_CHUNK), rules));
+    RED_KEY key = red_fold16(red_chunk16(x + at, x + at, (uint)min(end - at, (ulong)RED_CHUNK), rules));
     if (key < best) {
       best = key;
       place = at;
@@ -31,12 +32,13 @@ static red_node red_run(global const RED_ELEMENT *x, ulong first, ulong end, red
 #else
 
 /* The node of the chunks of [first, end): a binary counter of complete nodes, then the right edge of the tree. */
-static red_node red_run(global const RED_ELEMENT *x, ulong first, ulong end, red_rules rules) {
+static red_node red_run(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, ulong end,
+                        red_rules rules) {
   red_node waiting[32];
   uint count = 0, chunk = 0;
   for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
     uint present = (uint)min(end - at, (ulong)RED_CHUNK);
-    red_node node = red_node_of(red_fold16(red_chunk16(x + at, present, rules)));
+    red_node node = red_node_of(red_fold16(red_chunk16(x + at, y + at, present, rules)));
     for (uint k = chunk; k & 1; k >>= 1) node = red_merge(waiting[--count], node);
     waiting[count++] = node;
   }
@@ -49,10 +51,10 @@ static red_node red_run(global const RED_ELEMENT *x, ulong first, ulong end, red
 
 /* Work-item i: node (level, i) of the chunks' tree. */
 RED_KERNEL red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules,
-                              global ulong *nodes, ulong nodes_at) {
-  global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset);
+                              global ulong *nodes, ulong nodes_at RED_SECOND_PARAMETERS) {
+  global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);
   ulong run = (ulong)RED_CHUNK << level;
   ulong first = get_global_id(0) * run;
   if (first >= n) return;
-  red_put(nodes + nodes_at, get_global_id(0), red_run(x, first, min(n, first + run), rules));
+  red_put(nodes + nodes_at, get_global_id(0), red_run(x, y, first, min(n, first + run), rules));
 }

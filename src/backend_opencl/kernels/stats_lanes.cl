@@ -82,7 +82,7 @@ red_stats_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, r
     if (lane == 0) red_moments_push(&moments, chunk, node);
 #endif
 #if RED_WANT_SUM && RED_CANONICAL
-    red_node sum = red_lane_node(x, at, count, lane, rules);
+    red_node sum = red_lane_node(x, x, at, count, lane, rules);
     sum = red_group_fold(sum, lane, scratch + (chunk & 1) * RED_GROUP);
     if (lane != 0) continue;
     for (uint k = chunk; k & 1; k >>= 1) sum = red_merge(waiting[--height], sum);

@@ -39,7 +39,7 @@ static ulong red_find_key(global const RED_ELEMENT *x, uint count, RED_KEY key, 
 /* The sum of a chunk, and what of it lies above 64 bits. */
 static red_node red_chunk_sum(global const RED_ELEMENT *x, uint count, red_rules rules, ulong *high) {
 #if RED_CANONICAL || RED_IN_BITS < 64
-  red_node sum = red_node_of(red_fold16(red_chunk16(x, count, rules)));
+  red_node sum = red_node_of(red_fold16(red_chunk16(x, x, count, rules)));
   *high = red_high_of(sum);
   return sum;
 #else
