@@ -80,6 +80,14 @@ static const known_answer on_request[] = {
     {RED_INCLUSIVE_SCAN, RED_MAX, RED_I64, UNIFORM, 1000, 0x7fe6376edd0f1bd9},
     {RED_INCLUSIVE_SCAN, RED_BXOR, RED_U8, UNIFORM, 1000, 0x70},
     {RED_EXCLUSIVE_SCAN, RED_COUNT_NONZERO, RED_F32, UNIFORM, 1000, 0x3e7},
+    {RED_REDUCE, RED_SUMSQ, RED_F32, UNIFORM, 4097, 0x44abf038},
+    {RED_REDUCE, RED_SUMSQ, RED_BF16, UNIFORM, 1025, 0x43ab},
+    {RED_REDUCE, RED_SUMSQ, RED_F64, UNIFORM, 4097, 0x40957e06e47d5416},
+    {RED_REDUCE, RED_ASUM, RED_F64, UNIFORM, 4097, 0x40a011507676a66f},
+    {RED_REDUCE, RED_NRM2, RED_F32, UNIFORM, 4097, 0x421459ef},
+    {RED_REDUCE, RED_MEAN, RED_F16, UNIFORM, 1025, 0x9803},
+    {RED_REDUCE, RED_SUMSQ, RED_I32, UNIFORM, 4097, 0xe06e47e12c585f7c},
+    {RED_REDUCE, RED_ASUM, RED_I8, UNIFORM, 1000, 0xf950},
     {RED_STATS, RED_SUM, RED_F32, UNIFORM, 6145, 0x3fd5ac475852c1a9},
     {RED_STATS, RED_SUM, RED_F64, UNIFORM, 6145, 0x3fd5ac47585514ab},
     {RED_STATS, RED_SUM, RED_I16, UNIFORM, 70001, 0x41b569d64cfc78ad},
@@ -134,10 +142,10 @@ static void cook(const known_answer *known, unsigned char *array) {
   }
 }
 
-/* A device without f64 supports the rest, and so does a backend without variances. */
+/* A device without f64 supports the rest, and so does a backend without variances, or sums of squares and the like. */
 static bool is_left_out(const red_device *device, const known_answer *known, const red_lowered *lowered) {
   const red_backend *backend = device->backend;
-  const bool may_lack = known->dtype == RED_F64 || known->kind == RED_STATS;
+  const bool may_lack = known->dtype == RED_F64 || known->kind == RED_STATS || known->op >= RED_DOT;
   return may_lack && backend->supports != NULL && backend->supports(device->state, lowered) != RED_OK;
 }
 
