@@ -158,7 +158,10 @@ static red_cl_queue *queue_or_own(red_cl_device *device, void *queue) {
 red_status red_cl_upload(void *state, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes) {
   red_status status = red_cl_check_process(state);
   if (status == RED_OK) status = red_cl_check_extent("the destination", to, offset, bytes);
-  return status == RED_OK ? red_cl_write(queue_or_own(state, queue), to, offset, from, bytes) : status;
+  if (status == RED_OK) status = red_cl_write(queue_or_own(state, queue), to, offset, from, bytes);
+  if (status != RED_OK) return status;
+  /* Intel's CPU runtime lets kernels in other queues begin before a blocking write with an offset is done. */
+  return red_cl_check(red_cl.Finish(queue_or_own(state, queue)->queue), "clFinish");
 }
 
 red_status red_cl_download(void *state, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes) {

