@@ -30,6 +30,7 @@ static const struct {
     {"select", 0, "NAMES",
      "what to compute, comma-separated: count nan_count mean variance\nsum min max argmin argmax all default"},
     {"bound", 0, NULL, "also print the proven bound of the error"},
+    {"exact", 0, NULL, "the true result, rounded once, whatever the order (sum dot\nasum sumsq nrm2 mean)"},
     {"against-exact", 0, "FILE", "compare sums of FILE's floats with the exact sum instead"},
     {"dtype", 0, "TYPE",
      "the input is raw elements of TYPE: i8 i16 i32 i64 u8 u16\nu32 u64 f16 bf16 f32 f64 (a .npy header must agree)"},
@@ -155,6 +156,9 @@ static int set_option(options *chosen, option_id id, const char *argument) {
     break;
   case OPTION_SELECT:
     chosen->select = argument;
+    break;
+  case OPTION_EXACT:
+    chosen->exact = true;
     break;
   case OPTION_BOUND:
     chosen->bound = true;

@@ -13,6 +13,7 @@ typedef enum option_id {
   OPTION_INIT,
   OPTION_SELECT,
   OPTION_BOUND,
+  OPTION_EXACT,
   OPTION_AGAINST_EXACT,
   OPTION_DTYPE,
   OPTION_ACC,
@@ -55,7 +56,7 @@ typedef struct options {
   char **operands;      /* of a verb that takes any number of them */
   size_t operand_count;
   unsigned threads, samples;
-  bool exclusive, bound, force, hex, json, csv;
+  bool exclusive, exact, bound, force, hex, json, csv;
   cache_state cache;
   double seconds, fail_below; /* 0: not given */
   const char *compare, *plot;

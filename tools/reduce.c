@@ -59,10 +59,12 @@ const struct verb verb_reduce = {
     .examples = "  redtool reduce --op sum data.npy\n"
                 "  redtool reduce --op dot x.npy y.npy\n"
                 "  redtool reduce --op sum --bound data.npy\n"
+                "  redtool reduce --op sum --exact data.npy\n"
                 "  redtool reduce --op sum --acc f64 --out-dtype f64 --hex data.npy\n"
                 "  zcat data.f32.gz | redtool reduce --op max --dtype f32 -\n",
-    .accepts = OPTION_BIT(OP) | OPTION_BIT(INIT) | OPTION_BIT(BOUND) | OPTION_BIT(DTYPE) | OPTION_BIT(ACC) |
-               OPTION_BIT(OUT_DTYPE) | OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(HEX) | OPTION_BIT(JSON),
+    .accepts = OPTION_BIT(OP) | OPTION_BIT(INIT) | OPTION_BIT(BOUND) | OPTION_BIT(EXACT) | OPTION_BIT(DTYPE) |
+               OPTION_BIT(ACC) | OPTION_BIT(OUT_DTYPE) | OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(HEX) |
+               OPTION_BIT(JSON),
     .requires = OPTION_BIT(OP),
     .takes_file = true,
     .takes_pair = true,

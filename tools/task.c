@@ -43,6 +43,7 @@ static int make_problem(struct task *task, const options *chosen, red_kind kind)
   const red_op op = kind == RED_STATS ? RED_SUM : chosen->op;
   task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, 0); /* pieces have no n */
   task->problem.acc = chosen->acc;
+  task->problem.exact = chosen->exact;
   task->problem.out = chosen->out_dtype;
   task->problem.has_init = chosen->init != NULL; /* some operators take none, whatever its value */
   const int code = chosen->select ? read_selection(chosen->select, &task->problem) : EXIT_OK;

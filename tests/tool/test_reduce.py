@@ -7,6 +7,7 @@ import struct
 import harness
 from harness import EXAMPLES, IO, LIBRARY, OK, TYPES, USAGE, ToolTest, main, npy, raw
 import law  # on the path that harness adds
+import law_exact
 from exact import DTYPES
 
 OPS = ("sum", "prod", "min", "max", "minnum", "maxnum", "argmin", "argmax", "argminnum", "argmaxnum", "band", "bor", "bxor",
@@ -44,6 +45,20 @@ class Reduce(ToolTest):
                     continue  # exact: see test_norm_of_f64
                 with self.subTest(dtype=dtype, op=op):
                     self.assertEqual(self.value(op, dtype, numbers, "--hex"), by_law(op, dtype, raw(dtype, numbers)))
+
+    def test_exact(self):
+        for dtype in ("f32", "f64"):
+            numbers = [1e16, 1, -1e16] * 50000  # many pieces of a stream
+            self.assertEqual(float(self.value("sum", dtype, numbers, "--exact")), 50000.0)
+            for op in ("sum", "asum", "sumsq", "nrm2", "mean"):
+                with self.subTest(dtype=dtype, op=op):
+                    data = raw(dtype, numbers[:3000])
+                    x = [DTYPES[dtype].decode(bits) for bits in elements(dtype, data)]
+                    bits = law_exact.reduce(op, DTYPES["f16" if op == "mean" else dtype], x)
+                    out = ("--out-dtype", "f16") if op == "mean" else ()
+                    got = self.line("reduce", "--op", op, "--exact", "--hex", "--dtype", dtype, *out, "-", stdin=data)
+                    self.assertEqual(int(got, 16), bits)
+        self.fails(LIBRARY, "reduce", "--op", "max", "--exact", "--dtype", "f32", "-", stdin=b"", says="max")
 
     def test_norm_of_f64(self):
         for scale in (2.0 ** 700, 2.0 ** -700):
