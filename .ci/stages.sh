@@ -249,7 +249,9 @@ stage_debian() {
   cp -r packaging/debian "$folder/libred/debian"
   (cd "$folder/libred" && dpkg-buildpackage -us -uc)
   report 1 0 0
-  lintian --fail-on error,warning "$folder"/libred_*.changes
+  # Who uploads a package puts an address and the number of a bug.
+  local until_then=bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs
+  lintian --fail-on error,warning --suppress-tags $until_then "$folder"/libred_*.changes
   report 1 0 0
 
   local package
