@@ -60,7 +60,7 @@ def figures(path):
     section = text.split(f'\n{SECTION}\n', 1)
     if len(section) != 2:
         sys.exit(f'{path} has no section "{SECTION}"')
-    text = section[1]
+    text = section[1].split('\n## ', 1)[0]
     total = ''.join(f'{n:.0f} {rate:.0f} {4e-3 * n / cub:.0f}\n' for n, us, rate, cub, *_ in rows(text, 'sum f32'))
     scan = ''.join(f'{n:.0f} {rate:.0f} {8e-3 * n / cub:.0f} {8e-3 * n / copy:.0f}\n'
                    for n, us, rate, cub, _, copy, _ in rows(text, 'inclusive f32'))
