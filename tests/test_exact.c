@@ -63,8 +63,38 @@ static void fill_cancelling(random_state *random, red_dtype dtype, unsigned char
   put(dtype, array, n / 2, 1 + random_below(random, 3), random_below(random, 2) != 0);
 }
 
+/* Many numbers of one binade and their negatives; what they leave are odd numbers of another one. */
+static void fill_apart(red_dtype dtype, unsigned char *array, uint64_t n, uint64_t high, uint64_t low) {
+  unsigned fraction = fraction_of(dtype);
+  uint64_t ones = ((uint64_t)1 << fraction) - 1;
+  for (uint64_t i = 0; i < n; i++) put(dtype, array, i, high << fraction | ones, i >= n / 2);
+  if (n % 2 != 0) put(dtype, array, n / 2, 0, false);
+  for (uint64_t i = 0; i < n / 2; i += 3) {
+    put(dtype, array, i, low << fraction | 1, false);
+    put(dtype, array, n - 1 - i, 0, false);
+  }
+}
+
+static void fill_span(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
+  uint64_t exponents = infinity_of(dtype) >> fraction_of(dtype);
+  uint64_t span = random_below(random, exponents - 2 < 64 ? exponents - 2 : 64);
+  uint64_t low = 1 + random_below(random, exponents - 1 - span);
+  fill_apart(dtype, array, n, low + span, low);
+}
+
+/* Both ends of one bin, and far smaller numbers, so that bins are needed. */
+static void fill_bin(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
+  uint64_t bins = (infinity_of(dtype) >> fraction_of(dtype)) / 16;
+  uint64_t low = 16 * (bins / 2 + random_below(random, bins / 2));
+  fill_apart(dtype, array, n, low + (dtype == RED_F64 ? 7 : 15) - (low + 15 >= 16 * bins + 15), low);
+  for (uint64_t i = 0; i < n / 2; i += 900) {
+    put(dtype, array, i, 1 + random_below(random, 9), false);
+    put(dtype, array, n - 1 - i, 0, false);
+  }
+}
+
 typedef void filler(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n);
-static filler *const fillers[] = {fill_range, fill_room, fill_late, fill_cancelling};
+static filler *const fillers[] = {fill_range, fill_room, fill_late, fill_cancelling, fill_span};
 enum {
   FILLERS = sizeof fillers / sizeof *fillers
 };
@@ -106,11 +136,17 @@ START_TEST(any_data) {
 }
 END_TEST
 
-/* More numbers in one bin than it has room for at a time. */
+/* More numbers in one bin than it has room for at a time, by one thread. */
 START_TEST(beyond_the_room) {
   random_state random = random_start(2);
-  for (unsigned in = RED_BF16; in <= RED_F64; in++)
-    for (unsigned f = 0; f < FILLERS; f++) check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], 700001);
+  red_context *many = context;
+  context = suite_context(1);
+  for (unsigned in = RED_BF16; in <= RED_F64; in++) {
+    for (unsigned f = 0; f < FILLERS; f++) check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], 100001);
+    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, in == RED_F64 ? 2500001 : 200001);
+  }
+  red_context_destroy(context);
+  context = many;
 }
 END_TEST
 
