@@ -143,10 +143,30 @@ START_TEST(beyond_the_room) {
   context = suite_context(1);
   for (unsigned in = RED_BF16; in <= RED_F64; in++) {
     for (unsigned f = 0; f < FILLERS; f++) check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], 100001);
-    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, in == RED_F64 ? 2500001 : 200001);
+    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, in == RED_F64 ? 8000001 : 900001);
   }
   red_context_destroy(context);
   context = many;
+}
+END_TEST
+
+/* Just as far apart as a block's sum in doubles admits, and one binade more. */
+START_TEST(every_span) {
+  enum {
+    N = 4096
+  };
+  static double x[N];
+  random_state random = random_start(5);
+  for (unsigned in = RED_F16; in <= RED_F64; in++) {
+    uint64_t exponents = infinity_of((red_dtype)in) >> fraction_of((red_dtype)in);
+    for (uint64_t span = 0; span < 70 && span + 2 < exponents; span++) {
+      uint64_t low = 1 + random_below(&random, exponents - 1 - span);
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, (red_dtype)in, N);
+      problem.exact = 1;
+      fill_apart((red_dtype)in, (unsigned char *)x, N, low + span, low);
+      check(&problem, (unsigned char *)x, NULL, "a span");
+    }
+  }
 }
 END_TEST
 
@@ -228,6 +248,7 @@ static void fill_suite(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_context, close_context);
   tcase_add_test(tests, any_data);
   tcase_add_test(tests, beyond_the_room);
+  tcase_add_test(tests, every_span);
   tcase_add_test(tests, any_order);
   tcase_add_test(tests, any_number_of_threads);
   tcase_add_test(tests, refusals);
