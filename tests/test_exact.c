@@ -64,12 +64,13 @@ static void fill_cancelling(random_state *random, red_dtype dtype, unsigned char
 }
 
 /* Many numbers of one binade and their negatives; what they leave are odd numbers of another one. */
-static void fill_apart(red_dtype dtype, unsigned char *array, uint64_t n, uint64_t high, uint64_t low) {
+static void fill_apart(red_dtype dtype, unsigned char *array, uint64_t n, uint64_t high, uint64_t low,
+                       uint64_t stride) {
   unsigned fraction = fraction_of(dtype);
   uint64_t ones = ((uint64_t)1 << fraction) - 1;
   for (uint64_t i = 0; i < n; i++) put(dtype, array, i, high << fraction | ones, i >= n / 2);
   if (n % 2 != 0) put(dtype, array, n / 2, 0, false);
-  for (uint64_t i = 0; i < n / 2; i += 3) {
+  for (uint64_t i = 0; i < n / 2; i += stride) {
     put(dtype, array, i, low << fraction | 1, false);
     put(dtype, array, n - 1 - i, 0, false);
   }
@@ -79,14 +80,14 @@ static void fill_span(random_state *random, red_dtype dtype, unsigned char *arra
   uint64_t exponents = infinity_of(dtype) >> fraction_of(dtype);
   uint64_t span = random_below(random, exponents - 2 < 64 ? exponents - 2 : 64);
   uint64_t low = 1 + random_below(random, exponents - 1 - span);
-  fill_apart(dtype, array, n, low + span, low);
+  fill_apart(dtype, array, n, low + span, low, 3);
 }
 
 /* Both ends of one bin, and far smaller numbers, so that bins are needed. */
 static void fill_bin(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   uint64_t bins = (infinity_of(dtype) >> fraction_of(dtype)) / 16;
   uint64_t low = 16 * (bins / 2 + random_below(random, bins / 2));
-  fill_apart(dtype, array, n, low + (dtype == RED_F64 ? 7 : 15) - (low + 15 >= 16 * bins + 15), low);
+  fill_apart(dtype, array, n, low + (dtype == RED_F64 ? 7 : 15) - (low + 15 >= 16 * bins + 15), low, 3);
   for (uint64_t i = 0; i < n / 2; i += 900) {
     put(dtype, array, i, 1 + random_below(random, 9), false);
     put(dtype, array, n - 1 - i, 0, false);
@@ -163,8 +164,11 @@ START_TEST(every_span) {
       uint64_t low = 1 + random_below(&random, exponents - 1 - span);
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, (red_dtype)in, N);
       problem.exact = 1;
-      fill_apart((red_dtype)in, (unsigned char *)x, N, low + span, low);
-      check(&problem, (unsigned char *)x, NULL, "a span");
+      problem.out = RED_F64;
+      for (uint64_t stride = 3; stride <= N; stride += N - 3) {
+        fill_apart((red_dtype)in, (unsigned char *)x, N, low + span, low, stride);
+        check(&problem, (unsigned char *)x, NULL, "a span");
+      }
     }
   }
 }
