@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The OpenCL benchmark: reductions and scans of device memory, beside the device's own copy, the CPU backend on the
- * same array and, where they are installed, Boost.Compute and CLBlast. (bench/opencl_peers.py has pyopencl.)
+ * same array and, where they are installed, Boost.Compute and CLBlast.
  *
  *   red-bench-opencl [-d DEVICE] [-s SAMPLES] [-b MEBIBYTES] [-q PERCENTILE] [-p PATIENT] [TEXT ...]
  *
