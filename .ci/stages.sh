@@ -54,10 +54,10 @@ stage_clang() {
   need 'compiles clang c omp.h -fopenmp' libomp-dev
   install_missing
   CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
-  run_suites build/ci/clang --no-suite install --no-suite vectors --no-suite opencl
+  RED_TEST_SCALE=0.3 run_suites build/ci/clang --suite omp --suite headers --suite examples --suite tool
 }
 
-# AddressSanitizer and UndefinedBehaviorSanitizer over every suite.
+# AddressSanitizer and UndefinedBehaviorSanitizer over the CPU's suites, every instruction set, and the command.
 stage_sanitizers() {
   need_to_build
   need_to_test
@@ -66,7 +66,7 @@ stage_sanitizers() {
     -Db_sanitize=address,undefined -Db_lundef=false
   export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
-  RED_TEST_SCALE=0.3 run_suites build/ci/sanitizers --no-suite headers --no-suite vectors --no-suite opencl --timeout-multiplier 5
+  RED_TEST_SCALE=0.1 run_suites build/ci/sanitizers --suite omp --suite instruction-sets --suite tool --timeout-multiplier 5
 }
 
 # ThreadSanitizer over the CPU's suites, with clang's OpenMP runtime and its tool Archer, which tells the sanitizer about
@@ -99,7 +99,7 @@ stage_features() {
   PATH=$PWD/build/ci/venv/bin:$PATH
   meson --version
   build build/ci/features -Dwerror=true -Dtests=enabled -Domp=disabled -Dcuda=disabled -Dopencl=disabled
-  run_suites build/ci/features --no-suite install --no-suite vectors
+  RED_TEST_SCALE=0.3 run_suites build/ci/features --suite omp --suite headers --suite examples --suite tool
 }
 
 # One library instead of two, and no command; and the benchmarks, which other stages leave out, compile.
@@ -111,7 +111,7 @@ stage_static() {
   for kind in static shared; do
     build build/ci/$kind -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled -Dopencl=disabled \
       -Dbench=enabled
-    run_suites build/ci/$kind --suite headers --suite examples --suite omp
+    RED_TEST_SCALE=0.1 run_suites build/ci/$kind --suite headers --suite examples --suite omp
   done
   meson compile -C build/ci/shared red-bench-cpu
 }
@@ -126,7 +126,7 @@ stage_cuda() {
   need_to_test
   install_missing
   build build/ci/cuda -Dwerror=true -Dtests=enabled -Dcuda=enabled -Dgpu_archs=90 -Dopencl=disabled
-  run_suites build/ci/cuda --suite cuda --suite headers --suite tool
+  run_suites build/ci/cuda --suite cuda --suite headers
 }
 
 stage_fuzz() {
