@@ -83,6 +83,15 @@ class BrokenPipe(ToolTest):
             self.assertEqual((process.wait(), err), (IO, f"redtool: {fifo}: Broken pipe\n"))
 
 
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+
+def heed_signals():
+    """Whoever runs the tests may ignore some, as nohup does, and a program leaves that as it is."""
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Signals(ToolTest):
     def start_scan(self, *options, **keywords):
         """A scan of a pipe that has begun its output and waits for more input."""
@@ -95,9 +104,9 @@ class Signals(ToolTest):
         return process
 
     def test_ending_signals(self):
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        for number in ENDING_SIGNALS:
             with self.subTest(signal=number.name):
-                process = self.start_scan()
+                process = self.start_scan(preexec_fn=heed_signals)
                 process.send_signal(number)
                 self.assertEqual(process.wait(timeout=60), -number)
                 self.only_files()
