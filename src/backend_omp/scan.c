@@ -13,18 +13,19 @@
 
 #include "fpenv.h"
 
+enum {
+  LEAST_PART_BYTES = 8192 /* a tile of the widest elements */
+};
+
 /*
  * Bytes of a thread's part of a window, of the wider of input and output. A thread has three parts in its caches: the
  * one that it scans, the next one, and the one after that, half of which is fetched while the first is scanned and half
  * while the second is reduced: then memory is never idle (without, 5 to 20 % slower on a Zen 4). In place, where the
  * hardware prefetches beyond a part it takes lines that a neighbour is writing: parts should be long (128 KiB took 1.3
  * times as long as 512 KiB with the two threads on different complexes).
+ *
+ * At least one part for each thread, in place two where they can be longer; always a power of two.
  */
-enum {
-  LEAST_PART_BYTES = 8192 /* a tile of the widest elements */
-};
-
-/* A part for each thread at least; in place as long as there are two. A power of two. */
 static uint64_t part_bytes(const red_cpu *cpu, const red_scan_job *job, unsigned widest, unsigned threads) {
   uint64_t bytes = cpu->tuning.scan_part_bytes, most = cpu->tuning.scan_part_bytes_in_place;
   uint64_t all = job->lowered->n * widest;
