@@ -13,6 +13,7 @@
 
 #include "exact_bins.h"
 #include "ops.h"
+#include "widen.h"
 
 enum {
   BLOCK = 2048, /* elements, at most */
@@ -26,26 +27,13 @@ INLINE unsigned bytes_of(red_dtype in) {
   return in == RED_F64 ? 8 : in == RED_F32 ? 4 : 2;
 }
 
-INLINE v_f64 widen(red_dtype in, const uint8_t *p) {
-  switch (in) {
-  case RED_F16:
-    return v_f64_from_f16(p);
-  case RED_BF16:
-    return v_f64_from_bf16(p);
-  case RED_F32:
-    return v_f64_from_f32(p);
-  default:
-    return (v_f64)v_load(p);
-  }
-}
-
 /* The last, incomplete vector: -0 beyond the end. */
 INLINE v_f64 widen_partial(red_dtype in, const uint8_t *p, size_t count) {
   const unsigned bytes = bytes_of(in);
   uint8_t padded[VB] = {0};
   for (size_t i = 0; i < LANES; i++) padded[i * bytes + bytes - 1] = 0x80;
   memcpy(padded, p, count * bytes);
-  return widen(in, padded);
+  return load_f64(in, padded);
 }
 
 /* ---- The first look ---- */
@@ -150,15 +138,15 @@ INLINE double add_plain(red_dtype in, const uint8_t *p, size_t n, range *seen) {
       const uint8_t *at = p + (i + k * STEP) * bytes;
       __builtin_prefetch(at + AHEAD);
       looks[k] = look_at(looks[k], bits_at(in, at), 4);
-      acc[2 * k] += widen(in, at);
-      acc[2 * k + 1] += widen(in, at + LANES * bytes);
+      acc[2 * k] += load_f64(in, at);
+      acc[2 * k + 1] += load_f64(in, at + LANES * bytes);
     }
   for (; i < n; i += STEP) {
     uint8_t padded[VB] = {0};
     memcpy(padded, p + i * bytes, (n - i < STEP ? n - i : STEP) * bytes);
     looks[0] = look_at(looks[0], bits_at(in, padded), 4);
-    acc[0] += widen(in, padded);
-    acc[1] += widen(in, padded + LANES * bytes);
+    acc[0] += load_f64(in, padded);
+    acc[1] += load_f64(in, padded + LANES * bytes);
   }
   for (unsigned k = 1; k < UNROLL; k++) {
     looks[0] = look_merge(looks[0], looks[k]);

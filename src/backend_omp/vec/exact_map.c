@@ -20,7 +20,7 @@ typedef struct buffers {
 INLINE v_f64 element(red_dtype in, const uint8_t *p, size_t i, size_t n) {
   const uint8_t *at = p + i * bytes_of(in);
   __builtin_prefetch(at + AHEAD);
-  return i + LANES <= n ? widen(in, at) : widen_partial(in, at, n - i);
+  return i + LANES <= n ? load_f64(in, at) : widen_partial(in, at, n - i);
 }
 
 INLINE void map_narrow(red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n, buffers *to) {
