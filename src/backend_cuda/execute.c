@@ -6,10 +6,6 @@
 
 #include "fpenv.h"
 
-static bool is_scan(const red_lowered *lowered) {
-  return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
-}
-
 /* A scalar into device memory, as memsets: their values travel with the launch, also in a graph. */
 static red_status store_scalar(CUstream stream, CUdeviceptr to, const red_scalar *value, unsigned bytes) {
   CUresult error = CUDA_SUCCESS;
@@ -96,16 +92,16 @@ static void set_first(red_cuda_job *job, const red_lowered *lowered) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static red_status run(red_cuda_job *job, const red_lowered *lowered, const red_exec *exec) {
-  if (is_scan(lowered)) set_first(job, lowered);
+  if (red_is_scan(lowered->kind)) set_first(job, lowered);
   if (lowered->in_memory == RED_DEVICE) {
-    if (!is_scan(lowered)) return reduce_device(job, lowered, exec);
+    if (!red_is_scan(lowered->kind)) return reduce_device(job, lowered, exec);
     return lowered->n > 0 ? red_cuda_scan_launch(job) : RED_OK;
   }
   red_status status = red_cuda_refuse_capture(job->queue, "host memory");
   if (status != RED_OK) return status;
   const void *in = (const char *)exec->in + exec->in_offset;
   void *out = (char *)exec->out + exec->out_offset;
-  if (is_scan(lowered)) return red_cuda_stage_scan(job, lowered, in, out, exec->total);
+  if (red_is_scan(lowered->kind)) return red_cuda_stage_scan(job, lowered, in, out, exec->total);
   red_state state;
   status = red_cuda_stage_reduce(job, lowered, in, &state, exec->stats);
   if (status != RED_OK || lowered->kind == RED_STATS) return status;

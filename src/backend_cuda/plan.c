@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Planning: which kernels, which geometry, how much workspace. Numbers that steer are rows in the tables here. */
+/* Planning: geometry, how blocks combine, how much workspace. choose.c says which kernels. */
 #include "room.h"
 
 #include <stdlib.h>
@@ -22,9 +22,7 @@
 #define REDUCE_THREADS 128u
 #define SCAN_THREADS   256u
 #define SMALL_THREADS  512u
-#define SMALL_TILE     8192u /* bytes */
 #define PIPE_THREADS   640u
-#define VECTOR_TILE    16384u /* bytes */
 #define GROUP_TILES    2048u
 
 unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
@@ -32,155 +30,6 @@ unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
   unsigned places = (device->block_shared - 2048) / RED_CUDA_PIPE_TILE; /* 2 KB: barriers and totals */
   if (places < LEAST_PLACES) return 0;
   return (places < MOST_PLACES ? places : MOST_PLACES) * RED_CUDA_PIPE_TILE;
-}
-
-/* ---- Which kernels
- * ------------------------------------------------------------------------------------------------------ */
-
-typedef struct choice {
-  red_cuda_kernel best, quick, small, large, any, groups, finish;
-  uint64_t tile, any_tile; /* elements */
-  unsigned alignment;
-  unsigned slot_words, extrema_words;
-} choice;
-
-static unsigned width_index(unsigned bytes) {
-  return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
-}
-
-static bool is_scan(const red_lowered *lowered) {
-  return lowered->kind == RED_INCLUSIVE_SCAN || lowered->kind == RED_EXCLUSIVE_SCAN;
-}
-
-/* Canonical sums and products: a tile is one chunk of the law, or two or four where one has fewer threads than a block.
- */
-static choice choose_canonical(const red_lowered *lowered) {
-  bool wide = lowered->acc_bytes == 8;
-  choice c = {.any = wide ? RED_CUDA_reduce_any_f64 : RED_CUDA_reduce_any_f32,
-              .groups = wide ? RED_CUDA_reduce_groups_f64 : RED_CUDA_reduce_groups_f32,
-              .any_tile = 4096,
-              .tile = 4096,
-              .slot_words = wide ? 2 : 1};
-  if (lowered->family != RED_FAMILY_ADD) return c;
-  if (wide && lowered->in == RED_F64) {
-    c.best = RED_CUDA_reduce_sum_f64;
-    c.quick = RED_CUDA_reduce_quick_f64;
-    c.alignment = 8;
-  } else if (!wide && lowered->in == RED_F32) {
-    c.best = RED_CUDA_reduce_sum_f32;
-    c.quick = RED_CUDA_reduce_quick_f32;
-    c.alignment = 4;
-  } else if (!wide) {
-    c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_sum_f16 : RED_CUDA_reduce_sum_bf16;
-    c.quick = lowered->in == RED_F16 ? RED_CUDA_reduce_quick_f16 : RED_CUDA_reduce_quick_bf16;
-    c.alignment = 8;
-    c.tile = 16384;
-  }
-  return c;
-}
-
-static choice choose_word(const red_lowered *lowered) {
-  unsigned width = width_index(lowered->in_bytes);
-  choice c = {.any_tile = VECTOR_TILE / lowered->in_bytes, .slot_words = 2};
-  switch (lowered->family) {
-  case RED_FAMILY_ADD:
-    c.any = RED_CUDA_reduce_add_1 + width;
-    c.groups = RED_CUDA_reduce_groups_add;
-    break;
-  case RED_FAMILY_MUL:
-    c.any = RED_CUDA_reduce_mul_1 + width;
-    c.groups = RED_CUDA_reduce_groups_mul;
-    break;
-  case RED_FAMILY_COUNT:
-    c.any = RED_CUDA_reduce_count_1 + width;
-    c.groups = RED_CUDA_reduce_groups_add;
-    break;
-  case RED_FAMILY_MIN:
-    c.any = RED_CUDA_reduce_min_1 + width;
-    c.groups = RED_CUDA_reduce_groups_min;
-    break;
-  case RED_FAMILY_ARGMIN:
-    c.any = RED_CUDA_reduce_arg_1 + width;
-    c.groups = RED_CUDA_reduce_groups_arg;
-    c.slot_words = 4;
-    break;
-  default:
-    c.any = RED_CUDA_reduce_bits;
-    c.groups = RED_CUDA_reduce_groups_bits;
-    break;
-  }
-  return c;
-}
-
-static choice choose_stats(const red_lowered *lowered) {
-  static const red_cuda_kernel integers[] = {RED_CUDA_stats_1, RED_CUDA_stats_2, RED_CUDA_stats_4, RED_CUDA_stats_8};
-  choice c = {.finish = RED_CUDA_stats_finish, .any_tile = 4096};
-  if (lowered->in_float)
-    c.any = lowered->in == RED_F16    ? RED_CUDA_stats_f16
-            : lowered->in == RED_BF16 ? RED_CUDA_stats_bf16
-            : lowered->in == RED_F32  ? RED_CUDA_stats_f32
-                                      : RED_CUDA_stats_f64;
-  else
-    c.any = integers[width_index(lowered->in_bytes)];
-  c.slot_words = lowered->in_float ? lowered->acc_bytes / 4u : 4;
-  c.extrema_words = lowered->in_bytes == 8 ? 8 : 6;
-  return c;
-}
-
-/* A row for each pair of dtypes whose sums have kernels of their own; integers of either sign share them. */
-static const struct {
-  red_dtype in, out;
-  unsigned state_bytes;
-  red_cuda_kernel small, large, pipe;
-} hot_scans[] = {
-    {RED_F32, RED_F32, 4, RED_CUDA_scan_small_f32, RED_CUDA_scan_large_f32, RED_CUDA_scan_pipe_f32},
-    {RED_F64, RED_F64, 8, RED_CUDA_scan_small_f64, RED_CUDA_scan_large_f64, RED_CUDA_scan_pipe_f64},
-    {RED_F16, RED_F16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f16},
-    {RED_BF16, RED_BF16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_bf16},
-    {RED_I8, RED_I8, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_i8},
-    {RED_I32, RED_I32, 4, RED_CUDA_scan_small_i32, RED_CUDA_scan_large_i32, RED_CUDA_scan_pipe_i32},
-    {RED_I32, RED_I64, 8, RED_CUDA_scan_small_i32_wide, RED_CUDA_scan_large_i32_wide, RED_CUDA_scan_pipe_i32_wide},
-    {RED_I64, RED_I64, 8, RED_CUDA_scan_small_i64, RED_CUDA_scan_large_i64, RED_CUDA_scan_pipe_i64},
-};
-
-static red_dtype as_signed(red_dtype dtype) {
-  return dtype >= RED_U8 && dtype <= RED_U64 ? (red_dtype)(dtype - RED_U8 + RED_I8) : dtype;
-}
-
-static bool is_hot(const red_lowered *lowered, size_t row) {
-  if (lowered->family != RED_FAMILY_ADD || as_signed(lowered->in) != hot_scans[row].in ||
-      as_signed(lowered->out) != hot_scans[row].out)
-    return false;
-  if (lowered->canonical) return lowered->acc_bytes == hot_scans[row].state_bytes;
-  /* An accumulator that is narrower than the output would wrap in between. */
-  return lowered->acc_bytes >= lowered->out_bytes;
-}
-
-static choice choose_scan(const red_cuda_device *device, const red_lowered *lowered) {
-  bool wide = lowered->acc_bytes == 8;
-  choice c = {.any = !lowered->canonical ? RED_CUDA_scan_any_word
-                     : wide              ? RED_CUDA_scan_any_f64
-                                         : RED_CUDA_scan_any_f32,
-              .groups = !lowered->canonical ? RED_CUDA_scan_level_word
-                        : wide              ? RED_CUDA_scan_level_f64
-                                            : RED_CUDA_scan_level_f32,
-              .any_tile = 4096,
-              .slot_words = lowered->canonical && !wide ? 1 : 2,
-              .alignment = 16};
-  for (size_t row = 0; row < sizeof hot_scans / sizeof hot_scans[0]; row++) {
-    if (!is_hot(lowered, row)) continue;
-    c.small = hot_scans[row].small;
-    c.large = hot_scans[row].large;
-    c.tile = SMALL_TILE / lowered->in_bytes;
-    if (red_cuda_pipe_shared(device) > 0) c.best = hot_scans[row].pipe;
-  }
-  return c;
-}
-
-static choice choose(const red_cuda_device *device, const red_lowered *lowered) {
-  if (is_scan(lowered)) return choose_scan(device, lowered);
-  if (lowered->kind == RED_STATS) return choose_stats(lowered);
-  return lowered->canonical ? choose_canonical(lowered) : choose_word(lowered);
 }
 
 /* ---- Elements
@@ -241,7 +90,7 @@ red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowe
   while (c < RED_CUDA_COMBINES && strcmp(names[c], asked) != 0) c++;
   if (c == RED_CUDA_COMBINES)
     return red_fail(RED_ERR_INVALID, "RED_CUDA_COMBINE is '%s': expected poll, last, two, pdl, coop or atomic", asked);
-  if (is_scan(lowered) && c != RED_CUDA_TWO) return RED_OK;
+  if (red_is_scan(lowered->kind) && c != RED_CUDA_TWO) return RED_OK;
   /* Statistics have no second kernel; atomics need one word and a free order. */
   bool two = c == RED_CUDA_TWO || c == RED_CUDA_PDL;
   bool atomic = !lowered->canonical && lowered->kind == RED_REDUCE && lowered->family != RED_FAMILY_MUL &&
@@ -307,7 +156,7 @@ static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lower
   if (plan->small.function != NULL && plan->small.tile < smallest) smallest = plan->small.tile;
   uint64_t elements = lowered->n + (plan->by_vectors ? 16 : 0);
   uint64_t tiles = elements / smallest + 1;
-  return (is_scan(lowered) ? red_cuda_scan_layout(plan, tiles) : red_cuda_reduce_layout(plan, tiles)).bytes;
+  return (red_is_scan(lowered->kind) ? red_cuda_scan_layout(plan, tiles) : red_cuda_reduce_layout(plan, tiles)).bytes;
 }
 
 /* ---- Plans
@@ -315,8 +164,8 @@ static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lower
  */
 
 static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered, red_cuda_plan *plan) {
-  choice c = choose(device, lowered);
-  bool scan = is_scan(lowered);
+  red_cuda_choice c = red_cuda_choose(device, lowered);
+  bool scan = red_is_scan(lowered->kind);
   red_status status = red_cuda_get_kernel(device, c.any, &plan->any.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.best, &plan->best.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.quick, &plan->quick);
@@ -331,7 +180,7 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   if (scan) {
     plan->small.threads = SMALL_THREADS;
     plan->large.threads = SCAN_THREADS;
-    plan->large.tile = VECTOR_TILE / lowered->in_bytes;
+    plan->large.tile = c.large_tile;
     plan->best.threads = PIPE_THREADS;
     plan->best.tile = RED_CUDA_PIPE_TILE / lowered->in_bytes;
     plan->best.shared = red_cuda_pipe_shared(device);
@@ -353,7 +202,7 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
   plan->streaming_bytes = STREAMING_BYTES;
   plan->small_elements = SMALL_SCAN_BYTES / lowered->in_bytes;
   plan->large_elements = LARGE_SCAN_BYTES / lowered->in_bytes;
-  plan->in_order = is_scan(lowered) && plan->combine == RED_CUDA_TWO;
+  plan->in_order = red_is_scan(lowered->kind) && plan->combine == RED_CUDA_TWO;
   set_pad(plan, lowered);
   return RED_OK;
 }

@@ -173,6 +173,15 @@ typedef struct red_cuda_plan {
 #define RED_CUDA_PIPE_TILE 32768u
 unsigned red_cuda_pipe_shared(const red_cuda_device *device);
 
+/* choose.c: kernels, or RED_CUDA_NO_KERNEL, and what a block of them takes. */
+typedef struct red_cuda_choice {
+  red_cuda_kernel best, quick, small, large, any, groups, finish;
+  uint64_t tile, large_tile, any_tile; /* elements; `tile`: of best or small */
+  unsigned alignment;
+  unsigned slot_words, extrema_words;
+} red_cuda_choice;
+red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered *lowered);
+
 /* plan.c */
 red_status red_cuda_plan_create(void *device, const red_lowered *lowered, void **plan, uint64_t *workspace);
 void red_cuda_plan_destroy(void *device, void *plan);

@@ -11,12 +11,14 @@ typedef struct device_run {
   red_queue *queue;   /* or NULL */
   uint64_t in_shift;  /* elements by which the device copy is off a 256-byte boundary */
   uint64_t out_shift; /* outputs, likewise; ignored in place */
+  const void *in2;    /* the second input of operators that take two, on the host like the first */
+  uint64_t in2_shift;
   int in_place;
   int host_result;   /* reductions: the result goes to host memory */
   int own_workspace; /* give the execution memory full of rubbish */
 } device_run;
 
-/* The status of the execution; on RED_OK `out` has the outputs. What must not be written is watched. */
+/* The status of the plan or the execution; on RED_OK `out` has the outputs. What must not be written is watched. */
 red_status run_on_device(const device_run *run, const red_problem *problem, const void *in, void *out);
 
 #endif

@@ -16,6 +16,7 @@ static int possible(const red_problem *problem) {
 static device_run random_run(random_state *random, const red_problem *problem, red_queue *queue) {
   device_run run = {.context = context, .queue = random_below(random, 2) ? queue : NULL};
   run.in_shift = random_below(random, 3) ? 0 : random_below(random, 40);
+  run.in2_shift = random_below(random, 3) ? 0 : random_below(random, 40);
   run.out_shift = random_below(random, 3) ? 0 : random_below(random, 40);
   run.own_workspace = random_below(random, 4) == 0;
   if (problem->kind == RED_REDUCE || problem->kind == RED_STATS)
@@ -34,12 +35,16 @@ static int found_nothing(const red_problem *problem, const device_run *run, red_
 
 static void against_reference(const red_problem *problem, random_state *random, red_queue *queue) {
   size_t bytes = output_bytes(problem);
-  unsigned char *in = malloc(problem->n * red_dtype_bytes(problem->in) + 1);
+  unsigned char *in = malloc(problem->n * red_dtype_bytes(problem->in) + 1), *in2 = NULL;
   unsigned char *expected = calloc(1, bytes + 8), *actual = calloc(1, bytes + 8);
   random_elements(random, problem->in, in, problem->n);
   device_run run = random_run(random, problem, queue);
-  red_status want =
-      takes_two(problem) ? red_reference2(problem, in, in, expected) : red_reference(problem, in, expected);
+  if (takes_two(problem)) {
+    in2 = malloc(problem->n * red_dtype_bytes(problem->in) + 1);
+    random_elements(random, problem->in, in2, problem->n);
+    run.in2 = in2;
+  }
+  red_status want = red_reference2(problem, in, in2, expected);
   red_status got = run_on_device(&run, problem, in, actual);
   uint64_t word;
   memcpy(&word, actual, 8);
@@ -51,6 +56,7 @@ static void against_reference(const red_problem *problem, random_state *random, 
     if (got == RED_OK) compare_outputs(problem, run.in_place ? "in place" : "in device memory", expected, actual);
   }
   free(in);
+  free(in2);
   free(expected);
   free(actual);
 }

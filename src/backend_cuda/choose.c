@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which kernels a problem takes, and how many elements a block of each does. */
+#include "room.h"
+
+#define SMALL_TILE  8192u  /* bytes */
+#define VECTOR_TILE 16384u /* bytes */
+
+static unsigned width_index(unsigned bytes) {
+  return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+}
+
+/* Canonical sums and products: a tile is one chunk of the law, or two or four where one has fewer threads than a block.
+ */
+static red_cuda_choice choose_canonical(const red_lowered *lowered) {
+  bool wide = lowered->acc_bytes == 8;
+  red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_any_f64 : RED_CUDA_reduce_any_f32,
+                       .groups = wide ? RED_CUDA_reduce_groups_f64 : RED_CUDA_reduce_groups_f32,
+                       .any_tile = 4096,
+                       .tile = 4096,
+                       .slot_words = wide ? 2 : 1};
+  if (lowered->family != RED_FAMILY_ADD) return c;
+  if (wide && lowered->in == RED_F64) {
+    c.best = RED_CUDA_reduce_sum_f64;
+    c.quick = RED_CUDA_reduce_quick_f64;
+    c.alignment = 8;
+  } else if (!wide && lowered->in == RED_F32) {
+    c.best = RED_CUDA_reduce_sum_f32;
+    c.quick = RED_CUDA_reduce_quick_f32;
+    c.alignment = 4;
+  } else if (!wide) {
+    c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_sum_f16 : RED_CUDA_reduce_sum_bf16;
+    c.quick = lowered->in == RED_F16 ? RED_CUDA_reduce_quick_f16 : RED_CUDA_reduce_quick_bf16;
+    c.alignment = 8;
+    c.tile = 16384;
+  }
+  return c;
+}
+
+static red_cuda_choice choose_word(const red_lowered *lowered) {
+  unsigned width = width_index(lowered->in_bytes);
+  red_cuda_choice c = {.any_tile = VECTOR_TILE / lowered->in_bytes, .slot_words = 2};
+  switch (lowered->family) {
+  case RED_FAMILY_ADD:
+    c.any = RED_CUDA_reduce_add_1 + width;
+    c.groups = RED_CUDA_reduce_groups_add;
+    break;
+  case RED_FAMILY_MUL:
+    c.any = RED_CUDA_reduce_mul_1 + width;
+    c.groups = RED_CUDA_reduce_groups_mul;
+    break;
+  case RED_FAMILY_COUNT:
+    c.any = RED_CUDA_reduce_count_1 + width;
+    c.groups = RED_CUDA_reduce_groups_add;
+    break;
+  case RED_FAMILY_MIN:
+    c.any = RED_CUDA_reduce_min_1 + width;
+    c.groups = RED_CUDA_reduce_groups_min;
+    break;
+  case RED_FAMILY_ARGMIN:
+    c.any = RED_CUDA_reduce_arg_1 + width;
+    c.groups = RED_CUDA_reduce_groups_arg;
+    c.slot_words = 4;
+    break;
+  default:
+    c.any = RED_CUDA_reduce_bits;
+    c.groups = RED_CUDA_reduce_groups_bits;
+    break;
+  }
+  return c;
+}
+
+static red_cuda_choice choose_stats(const red_lowered *lowered) {
+  static const red_cuda_kernel integers[] = {RED_CUDA_stats_1, RED_CUDA_stats_2, RED_CUDA_stats_4, RED_CUDA_stats_8};
+  red_cuda_choice c = {.finish = RED_CUDA_stats_finish, .any_tile = 4096};
+  if (lowered->in_float)
+    c.any = lowered->in == RED_F16    ? RED_CUDA_stats_f16
+            : lowered->in == RED_BF16 ? RED_CUDA_stats_bf16
+            : lowered->in == RED_F32  ? RED_CUDA_stats_f32
+                                      : RED_CUDA_stats_f64;
+  else
+    c.any = integers[width_index(lowered->in_bytes)];
+  c.slot_words = lowered->in_float ? lowered->acc_bytes / 4u : 4;
+  c.extrema_words = lowered->in_bytes == 8 ? 8 : 6;
+  return c;
+}
+
+/* A row for each pair of dtypes whose sums have kernels of their own; integers of either sign share them. */
+static const struct {
+  red_dtype in, out;
+  unsigned state_bytes;
+  red_cuda_kernel small, large, pipe;
+} hot_scans[] = {
+    {RED_F32, RED_F32, 4, RED_CUDA_scan_small_f32, RED_CUDA_scan_large_f32, RED_CUDA_scan_pipe_f32},
+    {RED_F64, RED_F64, 8, RED_CUDA_scan_small_f64, RED_CUDA_scan_large_f64, RED_CUDA_scan_pipe_f64},
+    {RED_F16, RED_F16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f16},
+    {RED_BF16, RED_BF16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_bf16},
+    {RED_I8, RED_I8, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_i8},
+    {RED_I32, RED_I32, 4, RED_CUDA_scan_small_i32, RED_CUDA_scan_large_i32, RED_CUDA_scan_pipe_i32},
+    {RED_I32, RED_I64, 8, RED_CUDA_scan_small_i32_wide, RED_CUDA_scan_large_i32_wide, RED_CUDA_scan_pipe_i32_wide},
+    {RED_I64, RED_I64, 8, RED_CUDA_scan_small_i64, RED_CUDA_scan_large_i64, RED_CUDA_scan_pipe_i64},
+};
+
+static red_dtype as_signed(red_dtype dtype) {
+  return dtype >= RED_U8 && dtype <= RED_U64 ? (red_dtype)(dtype - RED_U8 + RED_I8) : dtype;
+}
+
+static bool is_hot(const red_lowered *lowered, size_t row) {
+  if (lowered->family != RED_FAMILY_ADD || as_signed(lowered->in) != hot_scans[row].in ||
+      as_signed(lowered->out) != hot_scans[row].out)
+    return false;
+  if (lowered->canonical) return lowered->acc_bytes == hot_scans[row].state_bytes;
+  /* An accumulator that is narrower than the output would wrap in between. */
+  return lowered->acc_bytes >= lowered->out_bytes;
+}
+
+static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowered *lowered) {
+  bool wide = lowered->acc_bytes == 8;
+  red_cuda_choice c = {.any = !lowered->canonical ? RED_CUDA_scan_any_word
+                              : wide              ? RED_CUDA_scan_any_f64
+                                                  : RED_CUDA_scan_any_f32,
+                       .groups = !lowered->canonical ? RED_CUDA_scan_level_word
+                                 : wide              ? RED_CUDA_scan_level_f64
+                                                     : RED_CUDA_scan_level_f32,
+                       .any_tile = 4096,
+                       .slot_words = lowered->canonical && !wide ? 1 : 2,
+                       .alignment = 16};
+  for (size_t row = 0; row < sizeof hot_scans / sizeof hot_scans[0]; row++) {
+    if (!is_hot(lowered, row)) continue;
+    c.small = hot_scans[row].small;
+    c.large = hot_scans[row].large;
+    c.tile = SMALL_TILE / lowered->in_bytes;
+    c.large_tile = VECTOR_TILE / lowered->in_bytes;
+    if (red_cuda_pipe_shared(device) > 0) c.best = hot_scans[row].pipe;
+  }
+  return c;
+}
+
+red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered *lowered) {
+  if (red_is_scan(lowered->kind)) return choose_scan(device, lowered);
+  if (lowered->kind == RED_STATS) return choose_stats(lowered);
+  return lowered->canonical ? choose_canonical(lowered) : choose_word(lowered);
+}
