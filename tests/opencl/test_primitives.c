@@ -4,6 +4,7 @@
  * orders that they state, computed here. All-negative data, dirty local memory, an operator that is not commutative:
  * the mistakes that group code makes.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,11 +203,18 @@ static int has_shuffles(void) {
          (strstr(extensions, "cl_khr_subgroups") != NULL && strstr(extensions, "cl_khr_subgroup_shuffle ") != NULL);
 }
 
-/* PoCL 5 builds kernels with shuffles that it cannot load: __pocl_work_group_alloca is undefined, and it aborts. */
-static int aborts_at_shuffles(const char *version) {
+/*
+ * The least work-group whose kernel with shuffles the driver can load. PoCL 5 and 6 build it and abort at its first
+ * start,
+ * __pocl_work_group_alloca being undefined: PoCL 5 at any size; PoCL 6 where it replicates the kernel for each
+ * work-item instead of looping, which are groups of one and two (its POCL_FULL_REPLICATION_THRESHOLD).
+ */
+static size_t least_group_with_shuffles(const char *version) {
   char driver[64] = "";
   red_cl.GetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
-  return strstr(version, "PoCL") != NULL && strncmp(driver, "5.", 2) == 0;
+  if (strstr(version, "PoCL") == NULL) return 1;
+  if (strncmp(driver, "5.", 2) == 0) return SIZE_MAX;
+  return strncmp(driver, "6.", 2) == 0 ? 3 : 1;
 }
 
 /* What the sub-group of work-item `at` holds, lane by lane. */
@@ -244,17 +252,17 @@ START_TEST(subgroup) {
   }
   char version[256] = "";
   red_cl.GetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
-  if (aborts_at_shuffles(version)) {
+  size_t least = least_group_with_shuffles(version);
+  if (least > most_lanes) {
     printf("PoCL 5 cannot load kernels with sub-group shuffles\n");
     return;
   }
   cl_program program;
   cl_kernel kernel =
       build(shuffling, strncmp(version, "OpenCL 3", 8) == 0 ? "-cl-std=CL3.0" : "-cl-std=CL2.0", "lanes", &program);
-  /* Not a group of one: PoCL 6.0 cannot link its kernel. */
-  static const size_t sizes[] = {2, 5, 16, 31, 32, 48, 64, 96, 256};
+  static const size_t sizes[] = {1, 2, 3, 5, 16, 31, 32, 48, 64, 96, 256};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    if (sizes[i] <= most_lanes) check_lanes(kernel, sizes[i]);
+    if (sizes[i] >= least && sizes[i] <= most_lanes) check_lanes(kernel, sizes[i]);
   red_cl.ReleaseKernel(kernel);
   red_cl.ReleaseProgram(program);
 }
