@@ -65,9 +65,6 @@ bench_run *bench_find_std(const bench_case *c);
 bench_run *bench_find_eigen(const bench_case *c);
 bench_run *bench_find_blas(const bench_case *c);
 
-/* The threads of the OpenMP pool come and go: nobody's sample begins with waking them. */
-void bench_wake_team(void);
-
 /* A result goes here, so that no compiler drops the work. */
 extern volatile double bench_sink;
 

@@ -120,10 +120,6 @@ static bool writes(const bench_case *c) {
 static void run_read_avx2(const bench_case *c) {
   read_all(c, read_avx2);
 }
-void bench_wake_team(void) {
-#pragma omp parallel
-  __asm__ volatile("");
-}
 
 bench_run *bench_find_read_avx2(const bench_case *c) {
   return reads(c) ? run_read_avx2 : NULL;

@@ -22,6 +22,7 @@ static bool find(void *library, const char *name, void *slot) {
 
 static void open_library(void) {
   const char *name = "libOpenCL.so.1";
+  red_cl_keep_environment();
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     const char *error = dlerror();

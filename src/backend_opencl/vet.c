@@ -86,24 +86,11 @@ static bool find_helper(char *path, size_t bytes) {
   return false;
 }
 
-/* This process's environment, but for RED_OPENCL_PROBE=0: the helper does it itself. To be freed. */
-static char **helper_environment(void) {
-  static char alone[] = "RED_OPENCL_PROBE=0";
-  size_t count = 0, kept = 0;
-  while (environ != NULL && environ[count] != NULL) count++;
-  char **list = calloc(count + 2, sizeof *list);
-  if (list == NULL) return NULL;
-  for (size_t i = 0; i < count; i++)
-    if (strncmp(environ[i], "RED_OPENCL_PROBE=", 17) != 0) list[kept++] = environ[i];
-  list[kept] = alone;
-  return list;
-}
-
 /* Start it with its standard output in a pipe, no signal blocked or ignored. */
 static int start(const char *helper, const char *id, int output, pid_t *child) {
   char version[] = RED_VERSION_STRING;
   char *arguments[] = {(char *)helper, version, (char *)id, NULL};
-  char **environment = helper_environment();
+  char **environment = red_cl_helper_environment();
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none, all;
@@ -171,7 +158,7 @@ static red_status judge(const red_cl_traits *traits, const char *helper, const c
   if (sscanf(answer, "failed %u %n", &code, &words) == 1)
     return red_fail((red_status)code, "in a process of its own: %.400s", answer + words);
   bool never_began = status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127; /* no loader, no library */
-  if (strcmp(answer, "other version") == 0 || never_began) {
+  if (strcmp(answer, "other version") == 0 || strcmp(answer, "no such device") == 0 || never_began) {
     red_log("%s: %s is of no use: the self-test runs in this process", traits->id, helper);
     return RED_OK;
   }

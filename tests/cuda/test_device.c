@@ -44,6 +44,8 @@ static void against_reference(const red_problem *problem, random_state *random, 
     random_elements(random, problem->in, in2, problem->n);
     run.in2 = in2;
   }
+  prepare_output(problem, expected);
+  prepare_output(problem, actual);
   red_status want = red_reference2(problem, in, in2, expected);
   red_status got = run_on_device(&run, problem, in, actual);
   uint64_t word;
@@ -117,6 +119,8 @@ END_TEST
 static void against_cpu(const red_problem *problem, const void *in, const device_run *run) {
   size_t bytes = output_bytes(problem);
   unsigned char *expected = calloc(1, bytes + 8), *actual = calloc(1, bytes + 8);
+  prepare_output(problem, expected);
+  prepare_output(problem, actual);
   ck_red(red_run(cpu, problem, in, expected));
   red_status status = run != NULL ? run_on_device(run, problem, in, actual) : red_run(context, problem, in, actual);
   ck_assert_msg(status == RED_OK, "status %d: %s%s", status, red_last_error(), suite_seed_text());

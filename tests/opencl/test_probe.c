@@ -61,6 +61,9 @@ static red_status open_and_close(void) {
   return status;
 }
 
+/* Named as those that loaders read, read by none. */
+#define DRIVERS "OCL_ICD_LIBRED_TEST"
+
 static void expect_failure(red_status wanted, const char *words) {
   red_status status = open_and_close();
   ck_assert_msg(status == wanted, "status %d: %s", (int)status, red_last_error());
@@ -100,6 +103,8 @@ START_TEST(no_helper) {
   expect_failure(RED_ERR_NO_DEVICE, "without an answer");
   play("echo 'other version'");
   ck_red(open_and_close());
+  play("echo 'no such device'");
+  ck_red(open_and_close());
   play("exit 127");
   ck_red(open_and_close());
   setenv("RED_OPENCL_PROBE", "/nonexistent/helper", 1);
@@ -136,8 +141,21 @@ START_TEST(children_ignored) {
 }
 END_TEST
 
+/* A loader may cut its list of drivers into words where it lies; the helper's must see all of them. */
+START_TEST(uncut_lists) {
+  setenv("RED_OPENCL_PROBE", "0", 1);
+  ck_red(open_and_close());
+  char *colon = strchr(getenv(DRIVERS), ':');
+  if (colon != NULL) *colon = '\0';
+  play("case $" DRIVERS " in first:second) echo passed;; *) echo \"failed 9 it has '$" DRIVERS "'\";; esac");
+  red_status status = open_and_close();
+  ck_assert_msg(status == RED_OK, "%s", red_last_error());
+}
+END_TEST
+
 static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, begin, end);
+  tcase_add_test(tests, uncut_lists);
   tcase_add_test(tests, hangs);
   tcase_add_test(tests, aborts);
   tcase_add_test(tests, says_nothing);
@@ -149,5 +167,6 @@ static void fill(TCase *tests) {
 }
 
 int main(void) {
+  setenv(DRIVERS, "first:second", 1); /* before the loader is opened */
   return suite_run("opencl probe", fill);
 }

@@ -3,11 +3,22 @@
  * red-opencl-probe VERSION DEVICE: open the device, which runs its known-answer test in this process, and say on
  * standard output what came of it. If the driver hangs or aborts, it is this process that does: see ../vet.c.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <red/red.h>
+
+static bool is_here(const char *id) {
+  red_device_info list[64];
+  size_t count = 0;
+  for (size_t i = 0; i < 64; i++) list[i].size = sizeof list[i];
+  if (red_devices(list, 64, &count) != RED_OK) return false;
+  for (size_t i = 0; i < count && i < 64; i++)
+    if (strcmp(list[i].id, id) == 0) return true;
+  return false;
+}
 
 int main(int argc, char **argv) {
   if (argc != 3) {
@@ -25,6 +36,8 @@ int main(int argc, char **argv) {
   if (status == RED_OK) status = red_context_device(context, RED_DEVICE, &info); /* opens it, if that is still to do */
   if (status == RED_OK)
     puts("passed");
+  else if (status == RED_ERR_NO_DEVICE && !is_here(argv[2]))
+    puts("no such device"); /* the loader shows this process others */
   else
     printf("failed %d %s\n", (int)status, red_last_error());
   fflush(stdout);
