@@ -36,12 +36,50 @@ static red_cuda_choice choose_canonical(const red_lowered *lowered) {
   return c;
 }
 
+/* Sums of what becomes of floats. Kernels of their own are for polling alone; `any` has the other ways to combine. */
+static red_cuda_choice choose_mapped(const red_lowered *lowered) {
+  static const struct {
+    red_dtype in;
+    unsigned acc_bytes;
+    red_cuda_kernel dot, map;
+    unsigned alignment;
+    uint64_t tile;
+  } hot[] = {
+      {RED_F32, 4, RED_CUDA_reduce_dot_f32, RED_CUDA_reduce_map_f32, 4, 4096},
+      {RED_F64, 8, RED_CUDA_reduce_dot_f64, RED_CUDA_reduce_map_f64, 8, 4096},
+      {RED_F16, 4, RED_CUDA_reduce_dot_f16, RED_CUDA_reduce_map_f16, 8, 16384},
+      {RED_BF16, 4, RED_CUDA_reduce_dot_bf16, RED_CUDA_reduce_map_bf16, 8, 16384},
+      {RED_F32, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f32_wide, 4, 4096},
+      {RED_F16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f16_wide, 4, 8192},
+      {RED_BF16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_bf16_wide, 4, 8192},
+  };
+  bool wide = lowered->acc_bytes == 8;
+  red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_map_any_f64 : RED_CUDA_reduce_map_any_f32,
+                       .groups = wide ? RED_CUDA_reduce_groups_root : RED_CUDA_reduce_groups_f32,
+                       .any_tile = 4096,
+                       .slot_words = wide ? 2 : 1};
+  for (size_t row = 0; row < sizeof hot / sizeof hot[0]; row++) {
+    if (hot[row].in != lowered->in || hot[row].acc_bytes != lowered->acc_bytes) continue;
+    c.quick = lowered->map == RED_MAP_PRODUCT ? hot[row].dot : hot[row].map;
+    c.alignment = hot[row].alignment;
+    c.tile = hot[row].tile;
+  }
+  return c;
+}
+
+/* The magnitude of an element without a sign is the element. */
+static red_cuda_kernel add_kernel(const red_lowered *lowered) {
+  bool as_it_is = lowered->map == RED_MAP_NONE || (lowered->map == RED_MAP_ABS && !lowered->in_signed);
+  if (as_it_is) return RED_CUDA_reduce_add_1;
+  return lowered->map == RED_MAP_PRODUCT ? RED_CUDA_reduce_dot_1 : RED_CUDA_reduce_map_1;
+}
+
 static red_cuda_choice choose_word(const red_lowered *lowered) {
   unsigned width = width_index(lowered->in_bytes);
   red_cuda_choice c = {.any_tile = VECTOR_TILE / lowered->in_bytes, .slot_words = 2};
   switch (lowered->family) {
   case RED_FAMILY_ADD:
-    c.any = RED_CUDA_reduce_add_1 + width;
+    c.any = add_kernel(lowered) + width;
     c.groups = RED_CUDA_reduce_groups_add;
     break;
   case RED_FAMILY_MUL:
@@ -138,5 +176,6 @@ static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowe
 red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered *lowered) {
   if (red_is_scan(lowered->kind)) return choose_scan(device, lowered);
   if (lowered->kind == RED_STATS) return choose_stats(lowered);
-  return lowered->canonical ? choose_canonical(lowered) : choose_word(lowered);
+  if (!lowered->canonical) return choose_word(lowered);
+  return lowered->map != RED_MAP_NONE ? choose_mapped(lowered) : choose_canonical(lowered);
 }

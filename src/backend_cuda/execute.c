@@ -100,10 +100,11 @@ static red_status run(red_cuda_job *job, const red_lowered *lowered, const red_e
   red_status status = red_cuda_refuse_capture(job->queue, "host memory");
   if (status != RED_OK) return status;
   const void *in = (const char *)exec->in + exec->in_offset;
+  const void *in2 = exec->in2 != NULL ? (const char *)exec->in2 + exec->in2_offset : NULL;
   void *out = (char *)exec->out + exec->out_offset;
   if (red_is_scan(lowered->kind)) return red_cuda_stage_scan(job, lowered, in, out, exec->total);
   red_state state;
-  status = red_cuda_stage_reduce(job, lowered, in, &state, exec->stats);
+  status = red_cuda_stage_reduce(job, lowered, in, in2, &state, exec->stats);
   if (status != RED_OK || lowered->kind == RED_STATS) return status;
   return write_result(job, lowered, state, exec);
 }
@@ -112,7 +113,10 @@ red_status red_cuda_execute(void *state, const void *plan, const red_lowered *lo
                             const red_exec *exec) {
   red_cuda_device *device = state;
   red_cuda_job job = {.device = device, .plan = plan, .queue = queue, .n = lowered->n};
-  if (lowered->in_memory == RED_DEVICE) job.in = (CUdeviceptr)(uintptr_t)exec->in + exec->in_offset;
+  if (lowered->in_memory == RED_DEVICE) {
+    job.in = (CUdeviceptr)(uintptr_t)exec->in + exec->in_offset;
+    if (exec->in2 != NULL) job.in2 = (CUdeviceptr)(uintptr_t)exec->in2 + exec->in2_offset;
+  }
   if (lowered->out_memory == RED_DEVICE) job.out = (CUdeviceptr)(uintptr_t)exec->out + exec->out_offset;
   if (exec->workspace != NULL) job.workspace = (CUdeviceptr)(uintptr_t)exec->workspace + exec->workspace_offset;
   red_cuda_scope scope;

@@ -49,6 +49,7 @@ static red_cuda_element element_of(const red_lowered *lowered) {
       .acc_bytes = lowered->acc_bytes,
       .out_bytes = lowered->out_bytes,
       .family = (uint8_t)lowered->family,
+      .map = (uint8_t)lowered->map,
       .finish = (uint8_t)lowered->finish,
       .in_float = lowered->in_float,
       .acc_signed = lowered->acc >= RED_I8 && lowered->acc <= RED_I64,
@@ -174,6 +175,7 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.groups, &plan->groups);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.finish, &plan->finish);
   if (status != RED_OK) return status;
+  if (plan->best.function == NULL) plan->best.function = plan->quick;
   plan->any.threads = plan->small.threads = plan->best.threads = scan ? SCAN_THREADS : REDUCE_THREADS;
   plan->any.tile = c.any_tile;
   plan->best.tile = plan->small.tile = c.tile;
@@ -197,7 +199,8 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
   if (status != RED_OK) return status;
   plan->element = element_of(lowered);
   plan->stats = lowered->stats;
-  plan->as_it_is = lowered->canonical && lowered->out == lowered->acc && !lowered->has_init;
+  plan->as_it_is =
+      lowered->canonical && lowered->out == lowered->acc && !lowered->has_init && lowered->finish == RED_FINISH_VALUE;
   plan->by_vectors = lowered->kind == RED_REDUCE && !lowered->canonical;
   plan->streaming_bytes = STREAMING_BYTES;
   plan->small_elements = SMALL_SCAN_BYTES / lowered->in_bytes;

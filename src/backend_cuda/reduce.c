@@ -2,11 +2,6 @@
 /* Reductions and statistics of device memory: geometry, arguments, one launch or two. */
 #include "room.h"
 
-static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
-  const red_cuda_plan *plan = job->plan;
-  return plan->best.function != NULL && job->in % plan->alignment == 0 ? &plan->best : &plan->any;
-}
-
 /*
  * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so
  * that half of the places are always left for the others. Beyond that tile indices come from a ticket.
@@ -15,22 +10,37 @@ static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
   return tiles / 2048 + 2 > shape->function->resident / 2;
 }
 
+static uint64_t tiles_of(const red_cuda_job *job, const red_cuda_shape *shape) {
+  uint64_t elements = job->n + (job->plan->by_vectors ? job->in % 16 / job->plan->element.in_bytes : 0);
+  uint64_t tiles = (elements + shape->tile - 1) / shape->tile;
+  return tiles > 0 ? tiles : 1;
+}
+
+/* Where there is no more than the quick kernel, it is for what that can do. */
+static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
+  const red_cuda_plan *plan = job->plan;
+  const red_cuda_shape *best = &plan->best;
+  if (best->function == NULL || job->in % plan->alignment != 0 || job->in2 % plan->alignment != 0) return &plan->any;
+  if (best->function != plan->quick) return best;
+  return plan->combine == RED_CUDA_POLL && !needs_tickets(best, tiles_of(job, best)) ? best : &plan->any;
+}
+
 static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *shape) {
   const red_cuda_plan *plan = job->plan;
   red_cuda_reduce args = {
       .in = (const void *)(uintptr_t)job->in,
+      .in2 = (const void *)(uintptr_t)job->in2,
       .out = (void *)(uintptr_t)job->out,
       .n = job->n,
       .combine = (uint32_t)plan->combine,
       .as_it_is = plan->as_it_is,
-      .streaming = job->n * plan->element.in_bytes <= plan->streaming_bytes,
+      .streaming = job->n * plan->element.in_bytes * (job->in2 != 0 ? 2 : 1) <= plan->streaming_bytes,
       .pad_is_first = plan->pad_is_first,
       .pad = plan->pad,
       .element = plan->element,
   };
   if (plan->by_vectors) args.head_elements = (uint32_t)(job->in % 16 / plan->element.in_bytes);
-  args.tiles = (args.head_elements + job->n + shape->tile - 1) / shape->tile;
-  if (args.tiles == 0) args.tiles = 1;
+  args.tiles = tiles_of(job, shape);
   if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles) > RED_CUDA_COUNTERS) args.combine = RED_CUDA_POLL;
   args.ordered = args.combine == RED_CUDA_POLL && args.tiles > 1 && needs_tickets(shape, args.tiles);
   if (job->question != NULL) {

@@ -155,7 +155,7 @@ typedef struct red_cuda_plan {
   red_cuda_shape any;   /* everywhere */
   unsigned alignment;
   uint64_t small_elements, large_elements;
-  const red_cuda_function *quick;  /* `best` without what polling alone does not need */
+  const red_cuda_function *quick;  /* `best` without what polling alone does not need; may be all there is of it */
   const red_cuda_function *groups; /* the second of two launches; scans: the nodes of a level */
   const red_cuda_function *finish; /* statistics in device memory */
   bool as_it_is;                   /* outputs are accumulators */
@@ -207,7 +207,7 @@ typedef struct red_cuda_job {
   red_cuda_device *device;
   const red_cuda_plan *plan;
   red_cuda_queue *queue;
-  CUdeviceptr in, out;
+  CUdeviceptr in, in2, out; /* in2: RED_MAP_PRODUCT, else 0 */
   uint64_t n;
   const red_cuda_question *question; /* reductions, statistics: instead of out; scans: the total, too */
   CUdeviceptr workspace;             /* the caller's, not yet cleared; 0: the queue's */
@@ -229,8 +229,8 @@ red_state red_cuda_answer_state(const red_cuda_answer *answer);
 void red_cuda_answer_stats(const red_cuda_answer *answer, red_stats_state *state);
 
 /* stage.c: host memory, in pieces. Reductions give a state, statistics *stats; scans write their outputs. */
-red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, red_state *state,
-                                 red_stats_state *stats);
+red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
+                                 red_state *state, red_stats_state *stats);
 red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lowered, const void *in, void *out,
                                red_state *total);
 
@@ -238,7 +238,7 @@ red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lower
 #define RED_CUDA_STAGES 3u
 
 typedef struct red_cuda_stage {
-  CUdeviceptr in, out;
+  CUdeviceptr in, in2, out; /* in2: RED_MAP_PRODUCT, else 0 */
   void *pinned_in, *pinned_out;
   CUevent uploaded, computed, downloaded;
 } red_cuda_stage;
@@ -254,9 +254,15 @@ struct red_cuda_staging {
 /* Buffers of at least these sizes in `count` stages; out_bytes 0: none. The queue is idle. */
 red_status red_cuda_staging_get(red_cuda_device *device, red_cuda_queue *queue, uint64_t in_bytes, uint64_t out_bytes,
                                 unsigned count, red_cuda_staging **staging);
+/* What is to be uploaded, and where in a stage's buffers it goes. */
+typedef struct red_cuda_source {
+  const void *from;
+  uint64_t at, bytes;
+  bool pinned;
+} red_cuda_source;
 /* Into a stage, beside the queue's kernels; the queue then waits for it. */
-red_status red_cuda_stage_upload(red_cuda_staging *staging, red_cuda_queue *queue, unsigned stage, const void *from,
-                                 uint64_t bytes, bool pinned);
+red_status red_cuda_stage_upload(red_cuda_staging *staging, red_cuda_queue *queue, unsigned stage,
+                                 const red_cuda_source *sources, unsigned count);
 /* Out of a stage, after the queue's kernels so far: begin, and see it through. */
 red_status red_cuda_stage_download(red_cuda_staging *staging, red_cuda_queue *queue, unsigned stage, void *to,
                                    uint64_t bytes, bool pinned);

@@ -86,35 +86,58 @@ static void gather(gathered *all, const red_cuda_answer *answer, uint64_t i) {
   }
 }
 
-static red_status reduce_piece(const red_cuda_job *job, red_cuda_staging *staging, uint64_t i, const char *from,
-                               uint64_t n, bool pinned, red_cuda_question *question) {
-  unsigned stage = (unsigned)(i % RED_CUDA_STAGES);
-  red_status status = red_cuda_stage_upload(staging, job->queue, stage, from, n * job->plan->element.in_bytes, pinned);
+/* The arrays of a reduction on the host; the second one's pieces lie behind the first one's, `second` bytes on. */
+typedef struct inputs {
+  const char *array[2];
+  bool pinned[2];
+  unsigned count;
+  uint64_t second;
+} inputs;
+
+static inputs inputs_of(const void *in, const void *in2, const pieces *p, unsigned element_bytes) {
+  inputs arrays = {.array = {in, in2},
+                   .pinned = {red_cuda_is_pinned(in), in2 != NULL && red_cuda_is_pinned(in2)},
+                   .count = in2 != NULL ? 2 : 1};
+  if (in2 != NULL) arrays.second = (p->elements * element_bytes + 255) & ~(uint64_t)255;
+  return arrays;
+}
+
+static red_status reduce_piece(const red_cuda_job *job, red_cuda_staging *staging, const inputs *arrays, uint64_t first,
+                               uint64_t n, unsigned stage, red_cuda_question *question) {
+  unsigned bytes = job->plan->element.in_bytes;
+  red_cuda_source sources[2];
+  for (unsigned k = 0; k < arrays->count; k++)
+    sources[k] = (red_cuda_source){.from = arrays->array[k] + first * bytes,
+                                   .at = k * arrays->second,
+                                   .bytes = n * bytes,
+                                   .pinned = arrays->pinned[k]};
+  red_status status = red_cuda_stage_upload(staging, job->queue, stage, sources, arrays->count);
   if (status == RED_OK) status = red_cuda_ask(job->queue, question);
   if (status != RED_OK) return status;
   red_cuda_job piece = *job;
   piece.in = staging->stage[stage].in;
+  piece.in2 = arrays->count == 2 ? piece.in + arrays->second : 0;
   piece.n = n;
   piece.question = question;
   status = red_cuda_reduce_launch(&piece);
   return status == RED_OK ? red_cuda_stage_download(staging, job->queue, stage, NULL, 0, false) : status;
 }
 
-static red_status reduce_pieces(const red_cuda_job *job, red_cuda_staging *staging, const char *in, gathered *all) {
+static red_status reduce_pieces(const red_cuda_job *job, red_cuda_staging *staging, const inputs *arrays,
+                                gathered *all) {
   const pieces *p = &all->pieces;
   red_cuda_question asked[RED_CUDA_STAGES];
-  bool pinned = red_cuda_is_pinned(in);
   red_status status = RED_OK;
   uint64_t i = 0, taken = 0;
   for (; i < p->count && status == RED_OK; i++) {
-    const char *from = in + i * p->elements * job->plan->element.in_bytes;
+    unsigned stage = (unsigned)(i % RED_CUDA_STAGES);
     if (i >= RED_CUDA_STAGES) {
       status = red_cuda_await(job->queue, &asked[taken % RED_CUDA_STAGES]);
       if (status != RED_OK) break;
       gather(all, asked[taken % RED_CUDA_STAGES].answer, taken);
       taken++;
     }
-    status = reduce_piece(job, staging, i, from, length_of(p, job->n, i), pinned, &asked[i % RED_CUDA_STAGES]);
+    status = reduce_piece(job, staging, arrays, i * p->elements, length_of(p, job->n, i), stage, &asked[stage]);
   }
   for (; taken < p->count && status == RED_OK; taken++) {
     status = red_cuda_await(job->queue, &asked[taken % RED_CUDA_STAGES]);
@@ -123,18 +146,20 @@ static red_status reduce_pieces(const red_cuda_job *job, red_cuda_staging *stagi
   return status;
 }
 
-red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, red_state *state,
-                                 red_stats_state *stats) {
-  gathered all = {.lowered = lowered, .pieces = cut(lowered->n, lowered->in_bytes), .stats = stats};
+red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
+                                 red_state *state, red_stats_state *stats) {
+  unsigned bytes = lowered->in_bytes;
+  gathered all = {.lowered = lowered, .pieces = cut(lowered->n, in2 != NULL ? 2 * bytes : bytes), .stats = stats};
   red_forest_clear(&all.forest);
   *state = red_state_identity(lowered);
   if (lowered->n == 0) return RED_OK;
+  inputs arrays = inputs_of(in, in2, &all.pieces, bytes);
   red_cuda_staging *staging;
-  red_status status = red_cuda_staging_get(job->device, job->queue, all.pieces.elements * lowered->in_bytes, 0,
+  red_status status = red_cuda_staging_get(job->device, job->queue, arrays.second + all.pieces.elements * bytes, 0,
                                            all.pieces.stages, &staging);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
-  status = reduce_pieces(job, staging, in, &all);
+  status = reduce_pieces(job, staging, &arrays, &all);
   if (status != RED_OK) status = drain(job, staging, status);
   if (status == RED_OK) {
     *state = lowered->canonical ? red_forest_root(&all.forest, lowered) : all.state;
@@ -195,9 +220,10 @@ static red_status scan_piece(scanning *s, uint64_t i, const red_cuda_question *q
 
 static red_status upload_piece(scanning *s, uint64_t i) {
   unsigned bytes = s->lowered->in_bytes;
-  return red_cuda_stage_upload(s->staging, s->job->queue, (unsigned)(i % RED_CUDA_STAGES),
-                               s->in + i * s->pieces.elements * bytes, length_of(&s->pieces, s->lowered->n, i) * bytes,
-                               s->in_pinned);
+  red_cuda_source source = {.from = s->in + i * s->pieces.elements * bytes,
+                            .bytes = length_of(&s->pieces, s->lowered->n, i) * bytes,
+                            .pinned = s->in_pinned};
+  return red_cuda_stage_upload(s->staging, s->job->queue, (unsigned)(i % RED_CUDA_STAGES), &source, 1);
 }
 
 static red_status piece_arrives(scanning *s, uint64_t i) {

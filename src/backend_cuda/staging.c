@@ -103,17 +103,25 @@ red_status red_cuda_staging_get(red_cuda_device *device, red_cuda_queue *queue, 
   return get_copiers(device, in_bytes > out_bytes ? in_bytes : out_bytes, &staging->copiers);
 }
 
-red_status red_cuda_stage_upload(red_cuda_staging *staging, red_cuda_queue *queue, unsigned index, const void *from,
-                                 uint64_t bytes, bool pinned) {
-  red_cuda_stage *stage = &staging->stage[index];
-  CUresult error = CUDA_SUCCESS;
-  if (!pinned) {
-    error = red_cu.EventSynchronize(stage->uploaded); /* the buffer has been read */
-    if (error == CUDA_SUCCESS) red_cuda_copy(staging->copiers, stage->pinned_in, from, bytes);
-    from = stage->pinned_in;
+static CUresult upload_source(const red_cuda_staging *staging, const red_cuda_stage *stage,
+                              const red_cuda_source *source) {
+  const void *from = source->from;
+  if (!source->pinned) {
+    char *pinned = (char *)stage->pinned_in + source->at;
+    red_cuda_copy(staging->copiers, pinned, from, source->bytes);
+    from = pinned;
   }
-  if (error == CUDA_SUCCESS) error = red_cu.StreamWaitEvent(staging->up, stage->computed, 0);
-  if (error == CUDA_SUCCESS) error = red_cu.MemcpyHtoDAsync(stage->in, from, bytes, staging->up);
+  return red_cu.MemcpyHtoDAsync(stage->in + source->at, from, source->bytes, staging->up);
+}
+
+red_status red_cuda_stage_upload(red_cuda_staging *staging, red_cuda_queue *queue, unsigned index,
+                                 const red_cuda_source *sources, unsigned count) {
+  red_cuda_stage *stage = &staging->stage[index];
+  CUresult error = red_cu.StreamWaitEvent(staging->up, stage->computed, 0);
+  bool pinned = true;
+  for (unsigned i = 0; i < count; i++) pinned = pinned && sources[i].pinned;
+  if (error == CUDA_SUCCESS && !pinned) error = red_cu.EventSynchronize(stage->uploaded); /* the buffer has been read */
+  for (unsigned i = 0; i < count && error == CUDA_SUCCESS; i++) error = upload_source(staging, stage, &sources[i]);
   if (error == CUDA_SUCCESS) error = red_cu.EventRecord(stage->uploaded, staging->up);
   if (error == CUDA_SUCCESS) error = red_cu.StreamWaitEvent(queue->stream, stage->uploaded, 0);
   return red_cuda_check(error, "uploading host memory");

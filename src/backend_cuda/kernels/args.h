@@ -57,7 +57,8 @@ typedef struct red_cuda_element {
   uint8_t in_bytes, acc_bytes, out_bytes;
   uint8_t family, finish; /* red_family, red_finish */
   uint8_t in_float, acc_signed, merge_zeros, nan_skip, has_init, canonical;
-  uint8_t unused[2];
+  uint8_t map; /* red_map */
+  uint8_t unused;
 } red_cuda_element;
 
 /* Slots of published results: level 0 one for each tile, above one for each group of the level below. */
@@ -81,6 +82,7 @@ typedef struct red_cuda_reduce {
   uint32_t pad_is_first;  /* pad with in[0], else with `pad` */
   uint32_t unused;
   uint64_t pad;                       /* bits of an element */
+  const void *in2;                    /* RED_MAP_PRODUCT */
   uint64_t *extrema[RED_CUDA_LEVELS]; /* statistics */
   uint32_t *counters;                 /* arrivals of each group, level after level */
   red_cuda_element element;

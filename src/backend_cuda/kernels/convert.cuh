@@ -85,6 +85,25 @@ template <class T> __device__ inline uint64_t float_bits(unsigned out, T value) 
   }
 }
 
+/* As in core/odd.h: `residual` has the sign of what is missing from `nearest`, or is zero. */
+__device__ inline double round_to_odd(double nearest, double residual) {
+  if (residual == 0 || !isfinite(nearest)) return nearest;
+  uint64_t beyond = signbit(nearest) != signbit(residual); /* rounded away from zero */
+  uint64_t bits = static_cast<uint64_t>(__double_as_longlong(nearest));
+  return __longlong_as_double(static_cast<long long>((bits - beyond) | 1));
+}
+
+/* As core/state.c finishes them: where the output is narrower, its rounding is to be the only one. */
+__device__ inline double mean(double sum, uint64_t count, bool narrower) {
+  double n = __ull2double_rn(count), quotient = __ddiv_rn(sum, n);
+  return narrower ? round_to_odd(quotient, __fma_rn(-quotient, n, sum)) : quotient;
+}
+
+__device__ inline double root(double sum, bool narrower) {
+  double nearest = __dsqrt_rn(sum);
+  return narrower ? round_to_odd(nearest, __fma_rn(-nearest, nearest, sum)) : nearest;
+}
+
 /* The bits of a float dtype as T, exactly (T is at least as wide). */
 template <class T> __device__ inline T float_value(unsigned in, uint64_t bits) {
   switch (in) {

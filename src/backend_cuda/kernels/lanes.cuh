@@ -49,6 +49,19 @@ template <class T, class Merge> __device__ inline T fold_lanes(T (&a)[1], Merge 
   return threadIdx.x < 32 ? fold_stored(merge, scratch) : a[0];
 }
 
+/* Two lanes in each thread: a chunk is a warp, a tile four of them. */
+template <class Merge> __device__ inline double fold_lanes(double (&a)[2], Merge merge, FoldScratch<double> &scratch) {
+  unsigned thread = threadIdx.x % 32;
+  bool upper = thread & 16;
+  double one = merge(upper ? a[1] : a[0], warp_xor(upper ? a[0] : a[1], 16));
+#pragma unroll
+  for (unsigned h = 8; h > 0; h /= 2) one = merge(one, warp_xor(one, h));
+  one = merge(one, warp_xor(one, 16)); /* lanes 0 and 1 of the last two */
+  if (thread == 0) scratch.lane[threadIdx.x / 32] = one;
+  __syncthreads();
+  return merge(merge(scratch.lane[0], scratch.lane[1]), merge(scratch.lane[2], scratch.lane[3]));
+}
+
 /* Four lanes in each thread: a chunk is a warp. Threads exchange lanes, so that each is left with one. */
 template <class Merge> __device__ inline float fold_lanes(float (&a)[4], Merge merge, FoldScratch<float> &scratch) {
   unsigned thread = threadIdx.x % 32;

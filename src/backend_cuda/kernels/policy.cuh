@@ -83,8 +83,8 @@ __device__ inline void raise_flag(const red_cuda_reduce &args) {
 /* ---- Policies: what a state is, where it goes ----------------------------------------------------------------------
  */
 
-/* Canonical sums and products. */
-template <class T, class Merge> struct FloatPolicy {
+/* Canonical sums and products. Finish: what results may need beside init and rounding, VALUE, MEAN or ROOT. */
+template <class T, class Merge, red_finish Finish> struct FloatPolicy {
   using State = T;
   using Slots = T;
   static constexpr bool asks_input = false;
@@ -148,6 +148,12 @@ private:
   __device__ __noinline__ static void convert(const red_cuda_reduce &args, T state) {
     const red_cuda_element &e = args.element;
     Merge merge(e);
+    if (Finish != RED_FINISH_VALUE && e.finish == Finish) {
+      double sum = static_cast<double>(state);
+      sum = Finish == RED_FINISH_ROOT ? root(sum, e.out != RED_F64) : mean(sum, args.n, e.out != RED_F64);
+      store_bits(args.out, float_bits(e.out, sum), e.out_bytes);
+      return;
+    }
     if (e.has_init) state = merge(from_bits(e.init, state), state);
     store_bits(args.out, float_bits(e.out, state), e.out_bytes);
   }

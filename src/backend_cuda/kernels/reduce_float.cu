@@ -4,104 +4,9 @@
  * sizeof(accumulator)); each thread owns one lane, or four adjacent ones of 16-bit elements, and has all 32 rows in
  * flight before it adds.
  */
-#include "lanes.cuh"
+#include "rows.cuh"
 
 namespace red {
-
-/* ---- Elements: what a thread loads in a row, and the `lanes` values in it ------------------------------------------
- */
-
-struct LoadF32 {
-  using Word = float;
-  static constexpr unsigned lanes = 1;
-  __device__ void widen(Word word, float (&x)[1]) const { x[0] = word; }
-  __device__ float one(const void *in, uint64_t i) const { return static_cast<const float *>(in)[i]; }
-};
-
-struct LoadF64 {
-  using Word = double;
-  static constexpr unsigned lanes = 1;
-  __device__ void widen(Word word, double (&x)[1]) const { x[0] = word; }
-  __device__ double one(const void *in, uint64_t i) const { return static_cast<const double *>(in)[i]; }
-};
-
-struct LoadF16 {
-  using Word = uint2;
-  static constexpr unsigned lanes = 4;
-  __device__ void widen(Word word, float (&x)[4]) const {
-    x[0] = f16_to_f32(static_cast<uint16_t>(word.x));
-    x[1] = f16_to_f32(static_cast<uint16_t>(word.x >> 16));
-    x[2] = f16_to_f32(static_cast<uint16_t>(word.y));
-    x[3] = f16_to_f32(static_cast<uint16_t>(word.y >> 16));
-  }
-  __device__ float one(const void *in, uint64_t i) const { return f16_to_f32(static_cast<const uint16_t *>(in)[i]); }
-};
-
-struct LoadBF16 {
-  using Word = uint2;
-  static constexpr unsigned lanes = 4;
-  __device__ void widen(Word word, float (&x)[4]) const {
-    x[0] = __uint_as_float(word.x << 16);
-    x[1] = __uint_as_float(word.x & 0xffff0000u);
-    x[2] = __uint_as_float(word.y << 16);
-    x[3] = __uint_as_float(word.y & 0xffff0000u);
-  }
-  __device__ float one(const void *in, uint64_t i) const { return bf16_to_f32(static_cast<const uint16_t *>(in)[i]); }
-};
-
-/* One element of a dtype known at compile time, as T. */
-template <class T, unsigned Dtype> struct LoadOne {
-  static constexpr unsigned lanes = 1;
-  __device__ T one(const void *in, uint64_t i) const {
-    if (Dtype == RED_F16) return static_cast<T>(f16_to_f32(__ldg(static_cast<const uint16_t *>(in) + i)));
-    if (Dtype == RED_BF16) return static_cast<T>(bf16_to_f32(__ldg(static_cast<const uint16_t *>(in) + i)));
-    if (Dtype == RED_F32) return static_cast<T>(__ldg(static_cast<const float *>(in) + i));
-    return static_cast<T>(__ldg(static_cast<const double *>(in) + i));
-  }
-};
-
-/* A chunk that need not be full: some rows at a time, whatever is missing being the identity. */
-template <int Batch, class T, class Load, class Merge>
-__device__ inline void add_partial(const Load &load, const void *in, unsigned left, unsigned lane, T identity,
-                                   Merge merge, T (&a)[Load::lanes]) {
-  constexpr unsigned row_lanes = 512 / sizeof(T), batch = Batch;
-#pragma unroll 1
-  for (unsigned r = 0; r * row_lanes < left; r += batch) {
-    T x[batch][Load::lanes];
-#pragma unroll
-    for (unsigned i = 0; i < batch; i++)
-#pragma unroll
-      for (unsigned v = 0; v < Load::lanes; v++) {
-        unsigned at = (r + i) * row_lanes + lane + v;
-        x[i][v] = at < left ? load.one(in, at) : identity;
-      }
-#pragma unroll
-    for (unsigned i = 0; i < batch; i++)
-#pragma unroll
-      for (unsigned v = 0; v < Load::lanes; v++) a[v] = merge(a[v], x[i][v]);
-  }
-}
-
-template <class T, class Load, bool Streaming>
-__device__ inline void add_chunk(const Load &load, const void *in, T (&a)[Load::lanes]) {
-  using Word = typename Load::Word;
-  constexpr unsigned stride = 512 / sizeof(T) / Load::lanes;
-  Word word[rows];
-#pragma unroll
-  for (unsigned r = 0; r < rows; r++) word[r] = load_input<Streaming>(static_cast<const Word *>(in) + r * stride);
-#pragma unroll
-  for (unsigned r = 0; r < rows; r++) {
-    T x[Load::lanes];
-    load.widen(word[r], x);
-#pragma unroll
-    for (unsigned v = 0; v < Load::lanes; v++) a[v] = r == 0 ? x[v] : a[v] + x[v];
-  }
-}
-
-template <class T> struct Scratch {
-  CombineScratch combine;
-  FoldScratch<T> fold;
-};
 
 /* Sums with a load of their own. */
 template <class T, class Load, bool Quick> __device__ inline void reduce_sum(const red_cuda_reduce &args) {
@@ -109,7 +14,7 @@ template <class T, class Load, bool Quick> __device__ inline void reduce_sum(con
   __shared__ Scratch<T> scratch;
   Load load;
   const AddFloats add(args.element);
-  const FloatPolicy<T, AddFloats> policy(args.element);
+  const FloatPolicy<T, AddFloats, RED_FINISH_MEAN> policy(args.element);
   constexpr unsigned element = sizeof(typename Load::Word) / Load::lanes;
   auto tile = [&](uint64_t t) {
     uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk;
@@ -120,9 +25,9 @@ template <class T, class Load, bool Quick> __device__ inline void reduce_sum(con
     if (__builtin_expect(left == S::chunk, 1)) {
       in += lane * element;
       if (args.streaming)
-        add_chunk<T, Load, true>(load, in, a);
+        add_chunk<T, Load, Itself, true>(load, in, nullptr, a);
       else
-        add_chunk<T, Load, false>(load, in, a);
+        add_chunk<T, Load, Itself, false>(load, in, nullptr, a);
     } else {
 #pragma unroll
       for (unsigned v = 0; v < Load::lanes; v++) a[v] = static_cast<T>(-0.0);
@@ -143,7 +48,7 @@ template <class T, class Load, bool Quick> __device__ inline void reduce_sum(con
 template <class T> __device__ inline void reduce_any(const red_cuda_reduce &args) {
   using S = Shape<T, 1>;
   __shared__ Scratch<T> scratch;
-  const FloatPolicy<T, MergeFloats> policy(args.element);
+  const FloatPolicy<T, MergeFloats, RED_FINISH_MEAN> policy(args.element);
   auto tile = [&](uint64_t t) {
     uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk;
     unsigned lane = threadIdx.x % S::threads;
@@ -194,9 +99,9 @@ KERNEL(reduce_any_f64)(const __grid_constant__ red_cuda_reduce args) {
 
 KERNEL(reduce_groups_f32)(const __grid_constant__ red_cuda_reduce args) {
   __shared__ red::CombineScratch scratch;
-  red::reduce_groups(args, red::FloatPolicy<float, red::MergeFloats>(args.element), scratch);
+  red::reduce_groups(args, red::FloatPolicy<float, red::MergeFloats, RED_FINISH_MEAN>(args.element), scratch);
 }
 KERNEL(reduce_groups_f64)(const __grid_constant__ red_cuda_reduce args) {
   __shared__ red::CombineScratch scratch;
-  red::reduce_groups(args, red::FloatPolicy<double, red::MergeFloats>(args.element), scratch);
+  red::reduce_groups(args, red::FloatPolicy<double, red::MergeFloats, RED_FINISH_MEAN>(args.element), scratch);
 }
