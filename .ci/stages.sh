@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The stages of .ci/run, one function each. A stage fails by failing; report() adds what it ran to the sums.
 source scripts/setup.sh
+PATH=$PATH:/usr/sbin:/sbin # debootstrap, ldconfig
 
 # report PASSED FAILED SKIPPED
 report() { echo "$*" >>"$CI_COUNTS"; }
