@@ -298,6 +298,28 @@ START_TEST(overlaps) {
 }
 END_TEST
 
+/* MAP_FAILED, say: such an array has no end, and comparing its ends would find no overlap either. */
+START_TEST(beyond_all_addresses) {
+  const char *last = (const char *)UINTPTR_MAX, *near = last - 30;
+  float data[100] = {1}, result = 7;
+  red_problem dot = good;
+  red_accumulator *acc;
+  dot.op = RED_DOT;
+  expect(red_reduce(context, RED_SUM, RED_F32, last, 100, &result), RED_ERR_INVALID, "in is 400 bytes at 0xffff");
+  expect(red_reduce(context, RED_SUM, RED_I8, last, 1, &result), RED_ERR_INVALID, "in is 1 bytes at 0xffff");
+  expect(red_reduce(context, RED_MAX, RED_F64, near, 4, &result), RED_ERR_INVALID, "in is 32 bytes at 0xffff");
+  expect(red_inclusive_scan(context, RED_SUM, RED_F32, data, 100, (void *)near), RED_ERR_INVALID, "out is 400 bytes");
+  expect(red_inclusive_scan(context, RED_SUM, RED_F32, near, 100, (void *)near), RED_ERR_INVALID, "in is 400 bytes");
+  expect(red_dot(context, RED_F32, data, near, 100, &result), RED_ERR_INVALID, "is 400 bytes at 0xffff");
+  ck_red(red_accumulator_create(context, &dot, &acc));
+  expect(red_accumulator_add2(acc, last, data, 100), RED_ERR_INVALID, "in is 400 bytes");
+  expect(red_accumulator_add2(acc, data, last, 100), RED_ERR_INVALID, "in2 is 400 bytes");
+  ck_assert_uint_eq(red_accumulator_count(acc), 0);
+  red_accumulator_destroy(acc);
+  ck_assert(result == 7);
+}
+END_TEST
+
 /* ---- Sizes of structs ---- */
 
 START_TEST(sizes_of_structs) {
@@ -425,6 +447,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, null_handles);
   tcase_add_test(tests, destroy_takes_null);
   tcase_add_test(tests, overlaps);
+  tcase_add_test(tests, beyond_all_addresses);
   tcase_add_test(tests, sizes_of_structs);
   tcase_add_test(tests, workspaces);
   tcase_add_test(tests, accumulators);

@@ -219,7 +219,7 @@ static red_status check_piece(const red_accumulator *acc, const void *in, uint64
   if (n > most || red_accumulator_end(acc) > RED_ACCUMULATOR_MOST - n)
     return red_fail(RED_ERR_INVALID, "n = %llu elements more than %llu are too many", (unsigned long long)n,
                     (unsigned long long)acc->count);
-  return RED_OK;
+  return red_check_range("in", (uintptr_t)in, n * acc->lowered.in_bytes);
 }
 
 red_status red_accumulator_add2(red_accumulator *acc, const void *in, const void *in2, uint64_t n) {
@@ -230,6 +230,7 @@ red_status red_accumulator_add2(red_accumulator *acc, const void *in, const void
   red_lowered piece = acc->lowered;
   piece.n = n;
   status = red_check_in2(&piece, in2);
+  if (status == RED_OK && in2 != NULL) status = red_check_range("in2", (uintptr_t)in2, n * piece.in_bytes);
   if (status != RED_OK || n == 0) return status;
   red_fpenv saved = red_fpenv_enter();
   if (acc->lowered.exact)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays: how many an operator reads, and which may share bytes. Only a scan onto itself, element by element, is well
- * defined. */
+/*
+ * Arrays: how many an operator reads, where they can lie, and which may share bytes. Only a scan onto itself, element
+ * by element, is well defined.
+ */
 #include "overlap.h"
 
 #include "status.h"
@@ -20,8 +22,17 @@ red_status red_check_in2(const red_lowered *lowered, const void *in2) {
   return RED_OK;
 }
 
+red_status red_check_range(const char *name, uintptr_t begin, uint64_t bytes) {
+  if (bytes == 0 || begin + bytes > begin) return RED_OK;
+  return red_fail(RED_ERR_INVALID, "%s is %llu bytes at %#llx, which goes beyond the end of all addresses", name,
+                  (unsigned long long)bytes, (unsigned long long)begin);
+}
+
 red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out) {
   uint64_t in_bytes = lowered->n * lowered->in_bytes, out_bytes = red_out_extent(lowered);
+  red_status status = red_check_range("in", in, in_bytes);
+  if (status == RED_OK) status = red_check_range("out", out, out_bytes);
+  if (status != RED_OK) return status;
   if (in_bytes == 0 || out_bytes == 0 || in + in_bytes <= out || out + out_bytes <= in) return RED_OK;
   bool scan = red_is_scan(lowered->kind);
   if (scan && in == out && lowered->in_bytes == lowered->out_bytes) return RED_OK;

@@ -7,7 +7,11 @@
 /* RED_ERR_INVALID if there is a second input and the operator takes one, or none and it takes two. */
 red_status red_check_in2(const red_lowered *lowered, const void *in2);
 
-/* RED_ERR_OVERLAP if input and output share bytes, but for a scan onto itself with equal element sizes. */
+/* RED_ERR_INVALID if an array would wrap around the end of the address space, as any does at MAP_FAILED. */
+red_status red_check_range(const char *name, uintptr_t begin, uint64_t bytes);
+
+/* RED_ERR_INVALID if one of them is no range; RED_ERR_OVERLAP if input and output share bytes, but for a scan onto
+ * itself with equal element sizes. */
 red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out);
 
 /* Bytes that the output takes. */
