@@ -84,6 +84,13 @@ static bool excluded(const red_selection *selection, const red_device_info *info
   return false;
 }
 
+/* All of it, whatever its devices: then its driver need not be started to know them. */
+static bool excluded_backend(const red_selection *selection, const red_backend *backend) {
+  for (unsigned i = 0; i < selection->excluded_count; i++)
+    if (strcmp(selection->excluded[i], backend->name) == 0) return true;
+  return false;
+}
+
 void red_device_close(red_device *device) {
   if (device == NULL) return;
   device->backend->close(device->state);
@@ -184,6 +191,10 @@ static red_status open_best(const red_selection *selection, bool on_host, const 
   *device = NULL;
   for (size_t b = 0; b < BACKENDS && *device == NULL; b++) {
     if (backends[b]->on_host != on_host) continue;
+    if (excluded_backend(selection, backends[b])) {
+      add_reason(why, backends[b]->name, "excluded by the list");
+      continue;
+    }
     size_t count = probe(backends[b], list, scores);
     for (size_t tries = 0; tries < count && *device == NULL; tries++) {
       size_t best = 0;
@@ -191,7 +202,7 @@ static red_status open_best(const red_selection *selection, bool on_host, const 
         if (scores[i] > scores[best]) best = i;
       const red_device_info *info = &list[best];
       if (scores[best] < 0) break;
-      if (info->available && scores[best] == 0)
+      if (info->available && scores[best] == 0 && !excluded(selection, info))
         add_reason(why, info->id, "taken only when named");
       else
         consider(backends[b], info, selection, options, why, device);
