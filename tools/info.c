@@ -47,7 +47,7 @@ static void print_device(const red_device_info *device) {
 
 static void print_choice(const struct choice *choice) {
   if (choice->found)
-    printf("%-6s memory: %s\n", choice->memory, choice->device.id);
+    printf("%-6s memory: %s, %s\n", choice->memory, choice->device.id, choice->device.detail);
   else
     printf("%-6s memory: none (%s)\n", choice->memory, choice->reason);
 }
@@ -86,6 +86,8 @@ static void print_json_device(const red_device_info *device) {
 static void print_json_choice(const struct choice *choice) {
   printf("\"%s\": ", choice->memory);
   print_json_string(stdout, choice->found ? choice->device.id : "");
+  printf(", \"%s_detail\": ", choice->memory);
+  print_json_string(stdout, choice->found ? choice->device.detail : "");
   printf(", \"%s_reason\": ", choice->memory);
   print_json_string(stdout, choice->reason);
 }

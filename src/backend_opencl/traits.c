@@ -164,6 +164,6 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   else
     choose_shape(traits, extensions != NULL ? extensions : "");
   free(extensions);
-  snprintf(traits->detail, sizeof traits->detail, "%.12s, %s, %sdriver %.48s", traits->device_version,
+  snprintf(traits->detail, sizeof traits->detail, "%.10s, %s, %sdriver %.48s", traits->device_version,
            shape_details[traits->shape], traits->f64 ? "" : "no f64, ", traits->driver_version);
 }

@@ -92,7 +92,7 @@ class Devices(ToolTest):
         text = self.succeeds("info").decode()
         self.assertRegex(text, r"\Alibred \d+\.\d+\.\d+\n")
         self.assertRegex(text, r"(?m)^omp +\S")
-        self.assertRegex(text, r"(?m)^host   memory: omp$")
+        self.assertRegex(text, r"(?m)^host   memory: omp, \w+, \d+ threads?\b")
         for backend in ("cuda", "opencl"):
             self.assertRegex(text, rf"(?m)^{backend}(:[\d.]+)? +\S", "every backend is named, with a device or a reason")
 
@@ -102,6 +102,7 @@ class Devices(ToolTest):
         self.assertTrue(devices["omp"]["available"])
         self.assertGreater(devices["omp"]["units"], 0)
         self.assertEqual(got["chosen"]["host"], "omp")
+        self.assertRegex(self.json("info", env={"RED_CPU": "generic"})["chosen"]["host_detail"], r"\Ageneric, ")
         for device in devices.values():
             self.assertEqual(device["available"], device["reason"] == "", device)
 
