@@ -259,6 +259,79 @@ START_TEST(equal_numbers_are_their_mean) {
 }
 END_TEST
 
+/* Of each dtype: bits of -0, 1, infinity, the canonical NaN. */
+static const struct {
+  red_dtype dtype;
+  uint64_t minus_zero, one, infinity, nan;
+} specials[] = {{RED_F16, 0x8000, 0x3c00, 0x7c00, 0x7e00},
+                {RED_BF16, 0x8000, 0x3f80, 0x7f80, 0x7fc0},
+                {RED_F32, 0x80000000, 0x3f800000, 0x7f800000, 0x7fc00000},
+                {RED_F64, 0x8000000000000000, 0x3ff0000000000000, 0x7ff0000000000000, 0x7ff8000000000000}};
+
+enum {
+  LONGEST = 16500
+};
+
+static unsigned char first_input[LONGEST * 8], second_input[LONGEST * 8];
+
+static void fill_with(unsigned char *array, red_dtype dtype, uint64_t n, uint64_t bits) {
+  size_t bytes = red_dtype_bytes(dtype);
+  for (uint64_t i = 0; i < n; i++) memcpy(array + i * bytes, &bits, bytes);
+}
+
+/* Lengths around rows, chunks and tiles. */
+static const uint64_t lengths[] = {1, 2, 63, 65, 127, 129, 2047, 2049, 4095, 4097, 16385, LONGEST};
+
+static void expect_bits(red_op op, size_t row, uint64_t n, uint64_t expected, const char *how) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, specials[row].dtype, n);
+  uint64_t actual = 0;
+  red_status status = red_run2(context, &problem, first_input, takes_two(&problem) ? second_input : NULL, &actual);
+  if (may_refuse(&problem, status)) return;
+  ck_assert_msg(status == RED_OK, "%s", red_last_error());
+  compare_outputs(&problem, how, &expected, &actual);
+}
+
+/* What is missing from a row adds nothing: the sign of a zero shows it. */
+START_TEST(zeros_keep_their_signs) {
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      fill_with(first_input, specials[i].dtype, lengths[l], specials[i].minus_zero);
+      fill_with(second_input, specials[i].dtype, lengths[l], specials[i].one);
+      expect_bits(RED_DOT, i, lengths[l], specials[i].minus_zero, "-0 times 1");
+      expect_bits(RED_ASUM, i, lengths[l], 0, "magnitudes of -0");
+      expect_bits(RED_SUMSQ, i, lengths[l], 0, "squares of -0");
+      expect_bits(RED_NRM2, i, lengths[l], 0, "the norm of -0");
+      expect_bits(RED_MEAN, i, lengths[l], specials[i].minus_zero, "the mean of -0");
+      fill_with(second_input, specials[i].dtype, lengths[l], specials[i].minus_zero);
+      expect_bits(RED_DOT, i, lengths[l], 0, "-0 times -0");
+    }
+}
+END_TEST
+
+/* One infinity anywhere, beside ones; against a zero, NaN. */
+START_TEST(infinities_and_nans) {
+  random_state random = random_start(5);
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      size_t bytes = red_dtype_bytes(specials[i].dtype), at = bytes * (size_t)random_below(&random, lengths[l]);
+      uint64_t sign = specials[i].minus_zero, minus_infinity = specials[i].infinity | sign, zero = 0;
+      fill_with(first_input, specials[i].dtype, lengths[l], specials[i].one);
+      fill_with(second_input, specials[i].dtype, lengths[l], specials[i].one);
+      memcpy(first_input + at, &minus_infinity, bytes);
+      expect_bits(RED_DOT, i, lengths[l], minus_infinity, "-infinity times 1");
+      expect_bits(RED_ASUM, i, lengths[l], specials[i].infinity, "the magnitude of -infinity");
+      expect_bits(RED_SUMSQ, i, lengths[l], specials[i].infinity, "the square of -infinity");
+      expect_bits(RED_NRM2, i, lengths[l], specials[i].infinity, "the norm with -infinity");
+      expect_bits(RED_MEAN, i, lengths[l], minus_infinity, "the mean with -infinity");
+      memcpy(second_input + at, &zero, bytes);
+      expect_bits(RED_DOT, i, lengths[l], specials[i].nan, "-infinity times 0");
+      uint64_t signalling = minus_infinity | 1;
+      memcpy(first_input + at, &signalling, bytes);
+      for (red_op op = RED_DOT; op <= RED_MEAN; op++) expect_bits(op, i, lengths[l], specials[i].nan, "a NaN");
+    }
+}
+END_TEST
+
 static void open_context(void) {
   context = suite_context(0);
 }
@@ -284,6 +357,8 @@ static void fill(TCase *tests) {
   if (!refused(RED_DOT, RED_F64)) tcase_add_test(tests, products_commute);
   if (!refused(RED_NRM2, RED_F32)) tcase_add_test(tests, norms_neither_overflow_nor_underflow);
   if (!refused(RED_MEAN, RED_F64)) tcase_add_test(tests, equal_numbers_are_their_mean);
+  tcase_add_test(tests, zeros_keep_their_signs);
+  tcase_add_test(tests, infinities_and_nans);
 }
 
 int main(void) {

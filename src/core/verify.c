@@ -22,6 +22,7 @@ typedef enum recipe {
   RAMP,     /* 0, 1, 2, ... as i32 */
 } recipe;
 
+/* The second input of dot is the first one from its second element on. */
 typedef struct known_answer {
   red_kind kind;
   red_op op;
@@ -80,6 +81,11 @@ static const known_answer on_request[] = {
     {RED_INCLUSIVE_SCAN, RED_MAX, RED_I64, UNIFORM, 1000, 0x7fe6376edd0f1bd9},
     {RED_INCLUSIVE_SCAN, RED_BXOR, RED_U8, UNIFORM, 1000, 0x70},
     {RED_EXCLUSIVE_SCAN, RED_COUNT_NONZERO, RED_F32, UNIFORM, 1000, 0x3e7},
+    {RED_REDUCE, RED_DOT, RED_F32, UNIFORM, 4097, 0xc1a0f580},
+    {RED_REDUCE, RED_DOT, RED_F64, UNIFORM, 2049, 0xc03bafdf5339c5e0},
+    {RED_REDUCE, RED_DOT, RED_BF16, UNIFORM, 1025, 0xc1fe},
+    {RED_REDUCE, RED_DOT, RED_I16, UNIFORM, 4097, 0xfffffffaf868bbba},
+    {RED_REDUCE, RED_DOT, RED_U64, UNIFORM, 63, 0x8749c66688489884},
     {RED_REDUCE, RED_SUMSQ, RED_F32, UNIFORM, 4097, 0x44abf038},
     {RED_REDUCE, RED_SUMSQ, RED_BF16, UNIFORM, 1025, 0x43ab},
     {RED_REDUCE, RED_SUMSQ, RED_F64, UNIFORM, 4097, 0x40957e06e47d5416},
@@ -117,8 +123,8 @@ static red_scalar uniform(red_dtype dtype, uint64_t state) {
 static void cook(const known_answer *known, unsigned char *array) {
   static const uint32_t nan_late[] = {0x40400000u, 0x80000000u, 0, 0xffa00001u};
   bool wide = known->dtype == RED_F64;
-  uint64_t state = 1;
-  for (uint64_t i = 0; i < known->n; i++) {
+  uint64_t state = 1, count = known->op == RED_DOT ? known->n + 1 : known->n;
+  for (uint64_t i = 0; i < count; i++) {
     red_scalar value = {.u64 = 0};
     state = state * 6364136223846793005u + 1442695040888963407u;
     switch (known->recipe) {
@@ -169,6 +175,7 @@ static red_status check(red_device *device, const known_answer *known, unsigned 
   cook(known, in);
   if (known->kind == RED_STATS) ((red_stats_result *)(void *)out)->size = sizeof(red_stats_result);
   red_args args = {.size = sizeof args, .in = in, .out = out};
+  if (known->op == RED_DOT) args.in2 = in + red_dtype_bytes(known->dtype);
   status = red_plan_run(&plan, NULL, &args, NULL);
   size_t bytes = plan.lowered.out_bytes;
   red_plan_release(&plan);

@@ -110,28 +110,28 @@ template <class T, red_finish Finish> __device__ inline void reduce_any(const re
 
 } // namespace red
 
-#define KERNEL(name, reduce, ...)                                                                                      \
-  extern "C" __global__ void __launch_bounds__(red::block_threads)                                                     \
+#define KERNEL(name, resident, reduce, ...)                                                                            \
+  extern "C" __global__ void __launch_bounds__(red::block_threads, resident)                                           \
       name(const __grid_constant__ red_cuda_reduce args) {                                                             \
     red::reduce<__VA_ARGS__>(args);                                                                                    \
   }
 
-KERNEL(reduce_dot_f32, reduce_dot, float, red::LoadF32, RED_FINISH_VALUE)
-KERNEL(reduce_dot_f64, reduce_dot, double, red::LoadF64, RED_FINISH_VALUE)
-KERNEL(reduce_dot_f16, reduce_dot, float, red::LoadF16, RED_FINISH_VALUE)
-KERNEL(reduce_dot_bf16, reduce_dot, float, red::LoadBF16, RED_FINISH_VALUE)
+KERNEL(reduce_dot_f32, 5, reduce_dot, float, red::LoadF32, RED_FINISH_VALUE)
+KERNEL(reduce_dot_f64, 3, reduce_dot, double, red::LoadF64, RED_FINISH_VALUE)
+KERNEL(reduce_dot_f16, 5, reduce_dot, float, red::LoadF16, RED_FINISH_VALUE)
+KERNEL(reduce_dot_bf16, 5, reduce_dot, float, red::LoadBF16, RED_FINISH_VALUE)
 
-KERNEL(reduce_map_f32, reduce_mapped, float, red::LoadF32, RED_FINISH_VALUE)
-KERNEL(reduce_map_f64, reduce_mapped, double, red::LoadF64, RED_FINISH_VALUE)
-KERNEL(reduce_map_f16, reduce_mapped, float, red::LoadF16, RED_FINISH_VALUE)
-KERNEL(reduce_map_bf16, reduce_mapped, float, red::LoadBF16, RED_FINISH_VALUE)
+KERNEL(reduce_map_f32, 7, reduce_mapped, float, red::LoadF32, RED_FINISH_VALUE)
+KERNEL(reduce_map_f64, 4, reduce_mapped, double, red::LoadF64, RED_FINISH_VALUE)
+KERNEL(reduce_map_f16, 5, reduce_mapped, float, red::LoadF16, RED_FINISH_VALUE)
+KERNEL(reduce_map_bf16, 5, reduce_mapped, float, red::LoadBF16, RED_FINISH_VALUE)
 /* With an f64 accumulator, as norms have. */
-KERNEL(reduce_map_f32_wide, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
-KERNEL(reduce_map_f16_wide, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
-KERNEL(reduce_map_bf16_wide, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_f32_wide, 5, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
+KERNEL(reduce_map_f16_wide, 5, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_bf16_wide, 5, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
-KERNEL(reduce_map_any_f32, reduce_any, float, RED_FINISH_VALUE)
-KERNEL(reduce_map_any_f64, reduce_any, double, RED_FINISH_ROOT)
+KERNEL(reduce_map_any_f32, 5, reduce_any, float, RED_FINISH_VALUE)
+KERNEL(reduce_map_any_f64, 4, reduce_any, double, RED_FINISH_ROOT)
 
 extern "C" __global__ void __launch_bounds__(red::block_threads)
     reduce_groups_root(const __grid_constant__ red_cuda_reduce args) {
