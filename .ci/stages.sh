@@ -169,17 +169,29 @@ aarch64_check() {
   rm -f "$root"/usr/lib/aarch64-linux-gnu/*.so # only static libraries need no more of that system
 }
 
-# The README's two commands on a bare Debian 13, whose PoCL has sub-groups.
-stage_debian13() {
+# fresh_root SUITE: the README's two commands, each on a bare system of its own.
+fresh_root() {
   if [ "$(id -u)" != 0 ]; then
-    skip_stage 'the commands in a fresh Debian 13: only root can make one'
+    skip_stage "the commands in a fresh $1: only root can make one"
     return
   fi
   need 'debootstrap --version' debootstrap
   install_missing
-  scripts/fresh-root trixie ./run-example
-  scripts/fresh-root trixie ./run-tests
+  if [ -z "${FRESH_ROOT_MIRROR:-}" ] && ! [ -e "/usr/share/debootstrap/scripts/$1" ]; then
+    skip_stage "the commands in a fresh $1: this debootstrap knows it not; FRESH_ROOT_MIRROR would help"
+    return
+  fi
+  local output=build/ci/$1.txt status=0
+  scripts/fresh-root "$1" ./run-example
+  report 1 0 0
+  scripts/fresh-root "$1" ./run-tests | tee "$output" || status=1
+  report $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$output" | tail -n 1 | tr -dc '0-9 ')
+  return $status
 }
+
+stage_debian12() { fresh_root bookworm; }
+stage_debian13() { fresh_root trixie; } # its PoCL has sub-groups
+stage_ubuntu() { fresh_root noble; }    # 24.04
 
 # The manual: the reference without a warning, every code block, and the blocks that build a clone of HEAD.
 stage_manual() {
@@ -288,22 +300,6 @@ stage_wraps() {
     meson introspect --projectinfo build/wraps | grep -q "\"name\": \"$wrap\"" || { echo "$wrap was not used"; return 1; }
   done
   run_suites build/wraps --suite omp --suite opencl --suite examples --no-suite instruction-sets
-}
-
-# The README's two commands on a bare Ubuntu 24.04.
-stage_ubuntu() {
-  if [ "$(id -u)" != 0 ]; then
-    skip_stage 'the commands in a fresh Ubuntu 24.04: only root can make one'
-    return
-  fi
-  need 'debootstrap --version' debootstrap
-  install_missing
-  if [ -z "${FRESH_ROOT_MIRROR:-}" ] && ! [ -e /usr/share/debootstrap/scripts/noble ]; then
-    skip_stage 'the commands in a fresh Ubuntu 24.04: this debootstrap knows it not; FRESH_ROOT_MIRROR would help'
-    return
-  fi
-  scripts/fresh-root noble ./run-example
-  scripts/fresh-root noble ./run-tests
 }
 
 # What the stages below run on other OpenCL implementations. The arguments are a command that ends in .ci/run-suites and its
