@@ -100,3 +100,8 @@ int suite_run(const char *subject, void (*fill)(TCase *tests)) {
   srunner_free(runner);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+void ck_red_fails(red_status got, red_status want, const char *word) {
+  ck_assert_msg(got == want, "status %d (%s), expected %d (%s)", got, red_last_error(), want, red_strerror(want));
+  ck_assert_msg(strstr(red_last_error(), word) != NULL, "'%s' is not in '%s'", word, red_last_error());
+}

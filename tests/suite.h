@@ -34,6 +34,9 @@ unsigned suite_repeat(unsigned count);
 const char *suite_seed_text(void);
 uint64_t suite_seed(void);
 
+/* The last call must have failed with this status, and a sentence that has this word in it. */
+void ck_red_fails(red_status got, red_status want, const char *word);
+
 /* A call must succeed; a failure shows the sentence. */
 #define ck_red(call)                                                                                                   \
   do {                                                                                                                 \

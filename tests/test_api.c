@@ -11,47 +11,41 @@ static float elements[100];
 
 static const red_problem good = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 100);
 
-/* The last call failed with this status and a sentence that has this word in it. */
-static void expect(red_status got, red_status want, const char *word) {
-  ck_assert_msg(got == want, "status %d (%s), expected %d (%s)", got, red_last_error(), want, red_strerror(want));
-  ck_assert_msg(strstr(red_last_error(), word) != NULL, "'%s' is not in '%s'", word, red_last_error());
-}
-
 /* ---- Problems ---- */
 
 START_TEST(problems) {
   uint64_t result = 7;
   red_problem p = good;
-  expect(red_run(context, NULL, elements, &result), RED_ERR_INVALID, "problem");
+  ck_red_fails(red_run(context, NULL, elements, &result), RED_ERR_INVALID, "problem");
   p.size = 3;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "size");
   p = good;
   p.kind = (red_kind)0;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "kind");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "kind");
   p.kind = (red_kind)77;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "kind");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "kind");
   p = good;
   p.op = (red_op)0;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "op");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "op");
   p.op = RED_OP_COUNT;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "op");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "op");
   p = good;
   p.in = RED_DTYPE_DEFAULT;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "dtype");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "dtype");
   p.in = (red_dtype)-5;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "dtype");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "dtype");
   p = good;
   p.acc = (red_dtype)99;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "acc");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "acc");
   p = good;
   p.out = (red_dtype)99;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "out");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "out");
   p = good;
   p.in_memory = (red_memory)9;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "in_memory");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "in_memory");
   p = good;
   p.out_memory = (red_memory)9;
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "out_memory");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "out_memory");
   ck_assert_uint_eq(result, 7);
 }
 END_TEST
@@ -98,8 +92,8 @@ START_TEST(impossible_combinations) {
     p.in = rows[i].in;
     p.acc = rows[i].acc;
     p.out = rows[i].out;
-    for (size_t w = 0; w < 2; w++) expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, rows[i].words[w]);
-    expect(red_plan_create(context, &p, &plan), RED_ERR_UNSUPPORTED, rows[i].words[0]);
+    for (size_t w = 0; w < 2; w++) ck_red_fails(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, rows[i].words[w]);
+    ck_red_fails(red_plan_create(context, &p, &plan), RED_ERR_UNSUPPORTED, rows[i].words[0]);
     ck_assert_ptr_null(plan);
   }
 }
@@ -111,21 +105,21 @@ START_TEST(no_initial_value) {
   static const red_op ops[] = {RED_ARGMAX, RED_NRM2, RED_MEAN};
   for (size_t i = 0; i < 3; i++) {
     p.op = ops[i];
-    expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
+    ck_red_fails(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
   }
   p.kind = RED_STATS;
-  expect(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
+  ck_red_fails(red_problem_resolve(&p), RED_ERR_UNSUPPORTED, "initial value");
 }
 END_TEST
 
 START_TEST(selections) {
   red_problem p = good;
   p.stats = RED_STAT_MEAN;
-  expect(red_problem_resolve(&p), RED_ERR_INVALID, "problem.stats");
+  ck_red_fails(red_problem_resolve(&p), RED_ERR_INVALID, "problem.stats");
   p.kind = RED_STATS;
   ck_red(red_problem_resolve(&p));
   p.stats = RED_STAT_ALL + 1;
-  expect(red_problem_resolve(&p), RED_ERR_INVALID, "problem.stats");
+  ck_red_fails(red_problem_resolve(&p), RED_ERR_INVALID, "problem.stats");
 }
 END_TEST
 
@@ -135,15 +129,15 @@ START_TEST(size_of_statistics) {
   red_stats_result result = {.size = sizeof result - 8}, before = result;
   red_accumulator *accumulator = NULL;
   red_plan *plan = NULL;
-  expect(red_stats(context, RED_F32, elements, 5, &result), RED_ERR_INVALID, "size");
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "size");
-  expect(red_reference(&p, elements, &result), RED_ERR_INVALID, "size");
-  expect(red_stats(context, RED_F32, elements, 0, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_stats(context, RED_F32, elements, 5, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_run(context, &p, elements, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_reference(&p, elements, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_stats(context, RED_F32, elements, 0, &result), RED_ERR_INVALID, "size");
   ck_red(red_plan_create(context, &p, &plan));
-  expect(red_plan_execute(plan, NULL, elements, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_plan_execute(plan, NULL, elements, &result), RED_ERR_INVALID, "size");
   ck_red(red_accumulator_create(context, &p, &accumulator));
   ck_red(red_accumulator_add(accumulator, elements, 5));
-  expect(red_accumulator_result(accumulator, &result), RED_ERR_INVALID, "size");
+  ck_red_fails(red_accumulator_result(accumulator, &result), RED_ERR_INVALID, "size");
   ck_assert_mem_eq(&result, &before, sizeof result);
   result.size = sizeof result;
   ck_red(red_plan_execute(plan, NULL, elements, &result));
@@ -158,108 +152,43 @@ START_TEST(too_many_elements) {
                                      ((uint64_t)1 << 54) + 1 /* beyond any user space */};
   float result = 7;
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-    expect(red_reduce(context, RED_SUM, RED_F32, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
+    ck_red_fails(red_reduce(context, RED_SUM, RED_F32, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
     /* the output is the longer one */
-    expect(red_inclusive_scan(context, RED_SUM, RED_I8, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
+    ck_red_fails(red_inclusive_scan(context, RED_SUM, RED_I8, elements, lengths[i], &result), RED_ERR_INVALID, "n = ");
   }
   ck_assert(result == 7);
 }
 END_TEST
 
-/* ---- Pointers ---- */
-
-START_TEST(null_pointers) {
-  float result = 7;
-  red_stats_result stats = {.size = sizeof stats};
-  expect(red_reduce(context, RED_SUM, RED_F32, NULL, 5, &result), RED_ERR_INVALID, "in is NULL");
-  expect(red_reduce(context, RED_SUM, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_reduce(context, RED_SUM, RED_F32, NULL, 0, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_inclusive_scan(context, RED_SUM, RED_F32, NULL, 5, elements), RED_ERR_INVALID, "in is NULL");
-  expect(red_exclusive_scan(context, RED_SUM, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_stats(context, RED_F32, NULL, 5, &stats), RED_ERR_INVALID, "in is NULL");
-  expect(red_stats(context, RED_F32, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_reference(NULL, elements, &result), RED_ERR_INVALID, "problem");
-  expect(red_reference(&good, NULL, &result), RED_ERR_INVALID, "in is NULL");
-  expect(red_reference(&good, elements, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_problem_resolve(NULL), RED_ERR_INVALID, "problem");
-  ck_assert(result == 7);
-  /* what is allowed: nothing to read, nothing to write */
-  ck_red(red_reduce(context, RED_SUM, RED_F32, NULL, 0, &result));
-  ck_assert(result == 0);
-  ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, NULL, 0, NULL));
-}
-END_TEST
-
-START_TEST(second_inputs) {
-  red_problem p = good;
-  float result = 7;
-  red_plan *plan;
-  red_accumulator *acc;
-  p.op = RED_DOT;
-  red_status status = red_plan_create(context, &p, &plan);
-  if (may_refuse(&p, status)) return;
-  ck_red(status);
-  expect(red_dot(context, RED_F32, elements, NULL, 5, &result), RED_ERR_INVALID, "in2 is NULL");
-  expect(red_dot(context, RED_F32, NULL, elements, 5, &result), RED_ERR_INVALID, "in is NULL");
-  expect(red_dot(context, RED_F32, elements, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_dot(context, RED_F32, elements, elements, 100, &elements[3]), RED_ERR_OVERLAP, "overlap");
-  expect(red_dot(context, RED_F32, elements + 50, elements, 50, &elements[3]), RED_ERR_OVERLAP, "overlap");
-  expect(red_run(context, &p, elements, &result), RED_ERR_INVALID, "in2 is NULL");
-  expect(red_run2(context, &good, elements, elements, &result), RED_ERR_INVALID, "in2 is not NULL");
-  expect(red_reduce(context, RED_DOT, RED_F32, elements, 5, &result), RED_ERR_INVALID, "in2 is NULL");
-  expect(red_reference(&p, elements, &result), RED_ERR_INVALID, "in2 is NULL");
-  expect(red_reference2(&good, elements, elements, &result), RED_ERR_INVALID, "in2 is not NULL");
-  ck_assert(result == 7);
-  red_args args = {.size = sizeof args, .in = elements, .out = &result};
-  expect(red_plan_execute(plan, NULL, elements, &result), RED_ERR_INVALID, "in2 is NULL");
-  expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "in2 is NULL");
-  args.in2 = elements;
-  ck_red(red_plan_execute_args(plan, NULL, &args));
-  ck_assert(result == 338350); /* 1 + 4 + 9 + .. + 10000, all of it exact */
-  red_plan_destroy(plan);
-  ck_red(red_accumulator_create(context, &p, &acc));
-  expect(red_accumulator_add(acc, elements, 5), RED_ERR_INVALID, "in2 is NULL");
-  expect(red_accumulator_add2(acc, NULL, elements, 5), RED_ERR_INVALID, "in is NULL");
-  ck_red(red_accumulator_add2(acc, elements, elements + 1, 5));
-  ck_red(red_accumulator_result(acc, &result));
-  ck_assert(result == 70);
-  red_accumulator_destroy(acc);
-  ck_red(red_accumulator_create(context, &good, &acc));
-  expect(red_accumulator_add2(acc, elements, elements, 5), RED_ERR_INVALID, "in2 is not NULL");
-  red_accumulator_destroy(acc);
-  /* what is allowed: nothing to read */
-  ck_red(red_dot(context, RED_F32, NULL, NULL, 0, &result));
-  ck_assert(result == 0);
-}
-END_TEST
+/* ---- Handles ---- */
 
 START_TEST(null_handles) {
   red_problem p = good;
   float result = 7;
   unsigned char byte = 1;
   void *memory;
-  expect(red_plan_create(context, &p, NULL), RED_ERR_INVALID, "plan is NULL");
-  expect(red_plan_create(context, NULL, (red_plan **)&memory), RED_ERR_INVALID, "problem");
-  expect(red_plan_execute(NULL, NULL, elements, &result), RED_ERR_INVALID, "plan is NULL");
-  expect(red_plan_execute_args(NULL, NULL, NULL), RED_ERR_INVALID, "plan is NULL");
-  expect(red_queue_create(context, NULL), RED_ERR_INVALID, "queue is NULL");
-  expect(red_queue_wrap(context, NULL, (red_queue **)&memory), RED_ERR_INVALID, "native is NULL");
-  expect(red_queue_finish(NULL), RED_ERR_INVALID, "queue is NULL");
-  expect(red_alloc(context, 1, NULL), RED_ERR_INVALID, "memory is NULL");
-  expect(red_upload(context, NULL, NULL, 0, &byte, 1), RED_ERR_INVALID, "is NULL");
-  expect(red_download(context, NULL, &byte, NULL, 0, 1), RED_ERR_INVALID, "is NULL");
-  expect(red_accumulator_create(context, &p, NULL), RED_ERR_INVALID, "accumulator is NULL");
-  expect(red_accumulator_create(context, NULL, (red_accumulator **)&memory), RED_ERR_INVALID, "problem");
-  expect(red_accumulator_add(NULL, elements, 1), RED_ERR_INVALID, "accumulator is NULL");
-  expect(red_accumulator_scan(NULL, elements, 1, elements), RED_ERR_INVALID, "accumulator is NULL");
-  expect(red_accumulator_result(NULL, &result), RED_ERR_INVALID, "accumulator is NULL");
-  expect(red_context_create(NULL, NULL), RED_ERR_INVALID, "context is NULL");
-  expect(red_devices(NULL, 0, NULL), RED_ERR_INVALID, "count is NULL");
-  expect(red_context_device(context, RED_HOST, NULL), RED_ERR_INVALID, "info is NULL");
-  expect(red_problem_parse(NULL, &p), RED_ERR_INVALID, "text is NULL");
-  expect(red_problem_parse("reduce:sum:f32:1", NULL), RED_ERR_INVALID, "problem is NULL");
-  expect(red_problem_print(NULL, (char *)elements, 128), RED_ERR_INVALID, "problem");
-  expect(red_problem_print(&good, NULL, 128), RED_ERR_INVALID, "text is NULL");
+  ck_red_fails(red_plan_create(context, &p, NULL), RED_ERR_INVALID, "plan is NULL");
+  ck_red_fails(red_plan_create(context, NULL, (red_plan **)&memory), RED_ERR_INVALID, "problem");
+  ck_red_fails(red_plan_execute(NULL, NULL, elements, &result), RED_ERR_INVALID, "plan is NULL");
+  ck_red_fails(red_plan_execute_args(NULL, NULL, NULL), RED_ERR_INVALID, "plan is NULL");
+  ck_red_fails(red_queue_create(context, NULL), RED_ERR_INVALID, "queue is NULL");
+  ck_red_fails(red_queue_wrap(context, NULL, (red_queue **)&memory), RED_ERR_INVALID, "native is NULL");
+  ck_red_fails(red_queue_finish(NULL), RED_ERR_INVALID, "queue is NULL");
+  ck_red_fails(red_alloc(context, 1, NULL), RED_ERR_INVALID, "memory is NULL");
+  ck_red_fails(red_upload(context, NULL, NULL, 0, &byte, 1), RED_ERR_INVALID, "is NULL");
+  ck_red_fails(red_download(context, NULL, &byte, NULL, 0, 1), RED_ERR_INVALID, "is NULL");
+  ck_red_fails(red_accumulator_create(context, &p, NULL), RED_ERR_INVALID, "accumulator is NULL");
+  ck_red_fails(red_accumulator_create(context, NULL, (red_accumulator **)&memory), RED_ERR_INVALID, "problem");
+  ck_red_fails(red_accumulator_add(NULL, elements, 1), RED_ERR_INVALID, "accumulator is NULL");
+  ck_red_fails(red_accumulator_scan(NULL, elements, 1, elements), RED_ERR_INVALID, "accumulator is NULL");
+  ck_red_fails(red_accumulator_result(NULL, &result), RED_ERR_INVALID, "accumulator is NULL");
+  ck_red_fails(red_context_create(NULL, NULL), RED_ERR_INVALID, "context is NULL");
+  ck_red_fails(red_devices(NULL, 0, NULL), RED_ERR_INVALID, "count is NULL");
+  ck_red_fails(red_context_device(context, RED_HOST, NULL), RED_ERR_INVALID, "info is NULL");
+  ck_red_fails(red_problem_parse(NULL, &p), RED_ERR_INVALID, "text is NULL");
+  ck_red_fails(red_problem_parse("reduce:sum:f32:1", NULL), RED_ERR_INVALID, "problem is NULL");
+  ck_red_fails(red_problem_print(NULL, (char *)elements, 128), RED_ERR_INVALID, "problem");
+  ck_red_fails(red_problem_print(&good, NULL, 128), RED_ERR_INVALID, "text is NULL");
   ck_assert_uint_eq(red_plan_workspace(NULL), 0);
   ck_assert_uint_eq(red_accumulator_count(NULL), 0);
 }
@@ -274,52 +203,6 @@ START_TEST(destroy_takes_null) {
 }
 END_TEST
 
-/* ---- Overlaps ---- */
-
-START_TEST(overlaps) {
-  float data[200] = {1, 2, 3};
-  double wide[200] = {1, 2, 3};
-  red_problem widening = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, 100);
-  red_stats_result *inside = (red_stats_result *)wide;
-  float before[200];
-  memcpy(before, data, sizeof data);
-  expect(red_inclusive_scan(context, RED_SUM, RED_F32, data, 100, data + 1), RED_ERR_OVERLAP, "overlap");
-  expect(red_inclusive_scan(context, RED_SUM, RED_F32, data + 99, 100, data), RED_ERR_OVERLAP, "overlap");
-  expect(red_exclusive_scan(context, RED_SUM, RED_F32, data, 100, (char *)data + 1), RED_ERR_OVERLAP, "overlap");
-  expect(red_run(context, &widening, wide, wide), RED_ERR_OVERLAP, "overlap"); /* the elements differ in size */
-  expect(red_reduce(context, RED_SUM, RED_F32, data, 100, &data[50]), RED_ERR_OVERLAP, "overlap");
-  expect(red_reduce(context, RED_SUM, RED_F32, data, 100, &data[0]), RED_ERR_OVERLAP, "overlap");
-  expect(red_stats(context, RED_F64, wide, 200, inside), RED_ERR_OVERLAP, "overlap");
-  ck_assert_mem_eq(data, before, sizeof data);
-  /* neighbours do not overlap, and in place is allowed */
-  ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, data, 100, data + 100));
-  ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, data + 100, 100, data));
-  ck_red(red_exclusive_scan(context, RED_SUM, RED_F32, data, 200, data));
-}
-END_TEST
-
-/* MAP_FAILED, say: such an array has no end, and comparing its ends would find no overlap either. */
-START_TEST(beyond_all_addresses) {
-  const char *last = (const char *)UINTPTR_MAX, *near = last - 30;
-  float data[100] = {1}, result = 7;
-  red_problem dot = good;
-  red_accumulator *acc;
-  dot.op = RED_DOT;
-  expect(red_reduce(context, RED_SUM, RED_F32, last, 100, &result), RED_ERR_INVALID, "in is 400 bytes at 0xffff");
-  expect(red_reduce(context, RED_SUM, RED_I8, last, 1, &result), RED_ERR_INVALID, "in is 1 bytes at 0xffff");
-  expect(red_reduce(context, RED_MAX, RED_F64, near, 4, &result), RED_ERR_INVALID, "in is 32 bytes at 0xffff");
-  expect(red_inclusive_scan(context, RED_SUM, RED_F32, data, 100, (void *)near), RED_ERR_INVALID, "out is 400 bytes");
-  expect(red_inclusive_scan(context, RED_SUM, RED_F32, near, 100, (void *)near), RED_ERR_INVALID, "in is 400 bytes");
-  expect(red_dot(context, RED_F32, data, near, 100, &result), RED_ERR_INVALID, "is 400 bytes at 0xffff");
-  ck_red(red_accumulator_create(context, &dot, &acc));
-  expect(red_accumulator_add2(acc, last, data, 100), RED_ERR_INVALID, "in is 400 bytes");
-  expect(red_accumulator_add2(acc, data, last, 100), RED_ERR_INVALID, "in2 is 400 bytes");
-  ck_assert_uint_eq(red_accumulator_count(acc), 0);
-  red_accumulator_destroy(acc);
-  ck_assert(result == 7);
-}
-END_TEST
-
 /* ---- Sizes of structs ---- */
 
 START_TEST(sizes_of_structs) {
@@ -328,19 +211,19 @@ START_TEST(sizes_of_structs) {
   red_device_info info[2];
   size_t count = 77;
   memset(info, 0, sizeof info);
-  expect(red_context_create(&options, &made), RED_ERR_INVALID, "size");
+  ck_red_fails(red_context_create(&options, &made), RED_ERR_INVALID, "size");
   ck_assert_ptr_null(made);
-  expect(red_devices(info, 2, &count), RED_ERR_INVALID, "size");
-  expect(red_devices(NULL, 2, &count), RED_ERR_INVALID, "list is NULL");
+  ck_red_fails(red_devices(info, 2, &count), RED_ERR_INVALID, "size");
+  ck_red_fails(red_devices(NULL, 2, &count), RED_ERR_INVALID, "list is NULL");
   ck_assert_uint_eq(count, 77);
-  expect(red_context_device(context, RED_HOST, info), RED_ERR_INVALID, "size");
+  ck_red_fails(red_context_device(context, RED_HOST, info), RED_ERR_INVALID, "size");
   info[0].size = sizeof *info;
-  expect(red_context_device(context, (red_memory)5, info), RED_ERR_INVALID, "memory");
+  ck_red_fails(red_context_device(context, (red_memory)5, info), RED_ERR_INVALID, "memory");
   red_plan *plan;
   red_args args = {.size = 2, .in = elements, .out = elements};
   ck_red(red_plan_create(context, &good, &plan));
-  expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "size");
-  expect(red_plan_execute_args(plan, NULL, NULL), RED_ERR_INVALID, "args is NULL");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "size");
+  ck_red_fails(red_plan_execute_args(plan, NULL, NULL), RED_ERR_INVALID, "args is NULL");
   red_plan_destroy(plan);
 }
 END_TEST
@@ -358,11 +241,11 @@ START_TEST(workspaces) {
   ck_red(red_alloc(context, bytes + 512, &workspace));
   red_args args = {.size = sizeof args, .in = in, .out = in, .workspace = workspace, .workspace_bytes = bytes + 512};
   args.workspace_offset = 128;
-  expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "aligned");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "aligned");
   if (bytes > 0) {
     args.workspace_offset = 0;
     args.workspace_bytes = bytes - 1;
-    expect(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "workspace_bytes");
+    ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "workspace_bytes");
   }
   red_free(context, in);
   red_free(context, workspace);
@@ -378,22 +261,22 @@ START_TEST(accumulators) {
   float out[100], result = 7;
   device.in_memory = RED_DEVICE;
   least.op = RED_MIN;
-  expect(red_accumulator_create(context, &device, &acc), RED_ERR_UNSUPPORTED, "host memory");
+  ck_red_fails(red_accumulator_create(context, &device, &acc), RED_ERR_UNSUPPORTED, "host memory");
   ck_assert_ptr_null(acc);
   ck_red(red_accumulator_create(context, &scan, &acc));
-  expect(red_accumulator_add(acc, elements, 5), RED_ERR_INVALID, "scan");
-  expect(red_accumulator_result(acc, &result), RED_ERR_INVALID, "scan");
-  expect(red_accumulator_scan(acc, NULL, 5, out), RED_ERR_INVALID, "in is NULL");
-  expect(red_accumulator_scan(acc, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_accumulator_scan(acc, elements, 50, elements + 1), RED_ERR_OVERLAP, "overlap");
+  ck_red_fails(red_accumulator_add(acc, elements, 5), RED_ERR_INVALID, "scan");
+  ck_red_fails(red_accumulator_result(acc, &result), RED_ERR_INVALID, "scan");
+  ck_red_fails(red_accumulator_scan(acc, NULL, 5, out), RED_ERR_INVALID, "in is NULL");
+  ck_red_fails(red_accumulator_scan(acc, elements, 5, NULL), RED_ERR_INVALID, "out is NULL");
+  ck_red_fails(red_accumulator_scan(acc, elements, 50, elements + 1), RED_ERR_OVERLAP, "overlap");
   ck_assert_uint_eq(red_accumulator_count(acc), 0);
   red_accumulator_destroy(acc);
   ck_red(red_accumulator_create(context, &least, &acc));
-  expect(red_accumulator_scan(acc, elements, 5, out), RED_ERR_INVALID, "scan");
-  expect(red_accumulator_add(acc, NULL, 5), RED_ERR_INVALID, "in is NULL");
-  expect(red_accumulator_add(acc, elements, UINT64_MAX / 2), RED_ERR_INVALID, "n = ");
-  expect(red_accumulator_result(acc, NULL), RED_ERR_INVALID, "out is NULL");
-  expect(red_accumulator_result(acc, &result), RED_ERR_EMPTY, "empty");
+  ck_red_fails(red_accumulator_scan(acc, elements, 5, out), RED_ERR_INVALID, "scan");
+  ck_red_fails(red_accumulator_add(acc, NULL, 5), RED_ERR_INVALID, "in is NULL");
+  ck_red_fails(red_accumulator_add(acc, elements, UINT64_MAX / 2), RED_ERR_INVALID, "n = ");
+  ck_red_fails(red_accumulator_result(acc, NULL), RED_ERR_INVALID, "out is NULL");
+  ck_red_fails(red_accumulator_result(acc, &result), RED_ERR_EMPTY, "empty");
   ck_assert(result == 7);
   ck_red(red_accumulator_add(acc, NULL, 0));
   ck_red(red_accumulator_add(acc, elements, 5)); /* a refused piece does not spoil it */
@@ -442,12 +325,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, selections);
   tcase_add_test(tests, size_of_statistics);
   tcase_add_test(tests, too_many_elements);
-  tcase_add_test(tests, null_pointers);
-  tcase_add_test(tests, second_inputs);
   tcase_add_test(tests, null_handles);
   tcase_add_test(tests, destroy_takes_null);
-  tcase_add_test(tests, overlaps);
-  tcase_add_test(tests, beyond_all_addresses);
   tcase_add_test(tests, sizes_of_structs);
   tcase_add_test(tests, workspaces);
   tcase_add_test(tests, accumulators);
