@@ -73,5 +73,6 @@ int main(int argc, char **argv) {
   signals_install();
   code = run(argc, argv);
   const int written = close_stdout();
+  signals_leave();
   return code ? code : written;
 }

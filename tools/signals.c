@@ -3,8 +3,10 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,12 +18,13 @@ enum {
   MAPPINGS = 2
 };
 
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT /* drivers and run-times call abort */};
 enum {
   ENDING = sizeof ending / sizeof *ending
 };
 
 static const char *volatile temporary;
+static volatile bool leaving;
 static struct {
   volatile uintptr_t begin, end;
   volatile size_t message_bytes;
@@ -40,6 +43,13 @@ static void on_ending(int signal_number) {
   unlink_temporary();
   signal(signal_number, SIG_DFL);
   raise(signal_number);
+}
+
+/* Not main has ended the process, but a run-time: GCC's OpenMP, when it cannot start a thread, with status 1. */
+static void on_exit_elsewhere(void) {
+  if (leaving) return;
+  unlink_temporary();
+  _exit(EXIT_LIBRARY);
 }
 
 static void on_bus_error(int signal_number, siginfo_t *information, void *unused) {
@@ -72,6 +82,11 @@ void signals_install(void) {
   sigaction(SIGBUS, &bus, NULL);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  atexit(on_exit_elsewhere);
+}
+
+void signals_leave(void) {
+  leaving = true;
 }
 
 static void mask(int how) {

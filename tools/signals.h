@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What must be right when the process is torn away: a temporary file is unlinked on SIGINT, SIGTERM, SIGHUP and
- * SIGQUIT; a mapped file that shrinks (SIGBUS) becomes a sentence and EXIT_IO; a broken pipe and a file size limit
- * become errors of write(2).
+ * What must be right when the process is torn away: a temporary file is unlinked on SIGINT, SIGTERM, SIGHUP, SIGQUIT
+ * and SIGABRT, and when a run-time library ends the process, whose status then is EXIT_LIBRARY; a mapped file that
+ * shrinks (SIGBUS) becomes a sentence and EXIT_IO; a broken pipe and a file size limit become errors of write(2).
  */
 #ifndef REDTOOL_SIGNALS_H
 #define REDTOOL_SIGNALS_H
@@ -10,6 +10,9 @@
 #include <stddef.h>
 
 void signals_install(void);
+
+/* main is about to return. */
+void signals_leave(void);
 
 /* Hold back the signals that end the process, while a file and the note of it are out of step. */
 void signals_hold(void);

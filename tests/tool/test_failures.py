@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from harness import IO, OK, USAGE, ToolTest, main, npy, raw
+from harness import IO, LIBRARY, OK, USAGE, ToolTest, main, npy, raw
 
 
 class FullDisk(ToolTest):
@@ -126,6 +126,23 @@ class Signals(ToolTest):
         process.wait(timeout=60)
         (left,) = (entry.name for entry in self.folder.iterdir())
         self.assertRegex(left, r"\A\.y\.npy\.\w{6}\Z")
+
+    def test_threads_that_cannot_start(self):
+        """The OpenMP run-time ends the process then: GCC's by exit, with 1, which here means something else, LLVM's by abort."""
+        path = self.sparse("x.raw", 1 << 24)
+        code, out, _ = self.run_tool("scan", "--op", "sum", "--dtype", "u8", "--threads", "2", path, "-o",
+                                     self.path("y.npy"), env={"OMP_STACKSIZE": "8000000G"})
+        if code == OK:
+            self.skipTest("it needs no second thread")
+        self.assertIn(code, (LIBRARY, -signal.SIGABRT))
+        self.assertEqual(out, b"")
+        self.only_files("x.raw")
+
+    def test_abort(self):
+        process = self.start_scan()
+        process.send_signal(signal.SIGABRT)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGABRT)
+        self.only_files()
 
     def test_ignored_hangup(self):
         process = self.start_scan(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
