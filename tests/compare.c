@@ -116,11 +116,9 @@ int may_refuse(const red_problem *problem, red_status status) {
   if (status != RED_ERR_UNSUPPORTED) return 0;
   red_problem resolved = *problem;
   ck_red(red_problem_resolve(&resolved));
-  int on_cpu = strncmp(suite_backend(), "omp", 3) == 0;
   int on_cuda = strncmp(suite_backend(), "cuda", 4) == 0, reduces = resolved.kind == RED_REDUCE;
-  if (reduces && resolved.op >= RED_DOT && on_cuda) return 1;  /* does not have these yet */
-  if (reduces && resolved.op >= RED_NRM2 && !on_cpu) return 1; /* results in device memory */
-  if (resolved.exact && !on_cpu) return 1;                     /* the CPU's alone so far */
+  if (reduces && resolved.op >= RED_DOT && on_cuda) return 1; /* does not have these yet */
+  if (resolved.exact && on_cuda) return 1;
   int wide = resolved.kind == RED_STATS || resolved.in == RED_F64 || resolved.acc == RED_F64 || resolved.out == RED_F64;
   int beyond_cuda = (problem->stats & (RED_STAT_VARIANCE | RED_STAT_NAN_COUNT)) != 0;
   int expected =

@@ -117,6 +117,9 @@ typedef enum red_cl_kernel {
   RED_CL_STATS_CHUNKS,
   RED_CL_STATS_NODES,
   RED_CL_STATS_FINISH,
+  RED_CL_EXACT_BINS,
+  RED_CL_EXACT_MERGE,
+  RED_CL_EXACT_FINISH,
   RED_CL_KERNELS
 } red_cl_kernel;
 
@@ -209,6 +212,19 @@ typedef struct red_cl_run {
   uint64_t workspace_at;
 } red_cl_run;
 
+/* ---- pieces.c ---- */
+
+/* A buffer that holds elements [first, first + n) of the array, and one that holds those of the second input. */
+typedef struct red_cl_piece {
+  cl_mem memory, memory2;
+  uint64_t offset, offset2, first, n;
+} red_cl_piece;
+typedef red_status red_cl_piece_worker(void *state, const red_cl_run *run, const red_cl_piece *part);
+
+red_cl_piece red_cl_whole(const red_cl_run *run, const red_exec *exec);
+/* Work on a device array, or on the pieces of a host array, from left to right. */
+red_status red_cl_each_piece(const red_cl_run *run, const red_exec *exec, red_cl_piece_worker *work, void *state);
+
 /* ---- nodes.c: from elements to nodes, and to fewer, for reductions and statistics ---- */
 
 uint64_t red_cl_nodes_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
@@ -230,8 +246,12 @@ typedef void red_cl_visitor(void *state, const red_lowered *lowered, const red_c
 /* Compute the nodes of a host or device array of n > 0 elements and show them to the visitor, from left to right. */
 red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state);
 
-/* ---- reduce.c, scan.c, stats.c ---- */
+/* ---- reduce.c, exact.c, scan.c, stats.c ---- */
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec);
+/* A known value into host memory, or into device memory without waiting. */
+red_status red_cl_store_value(const red_cl_run *run, const red_exec *exec, const red_scalar *value);
+uint64_t red_cl_exact_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
+red_status red_cl_exact(const red_cl_run *run, const red_exec *exec);
 bool red_cl_scans_in_pass(const red_cl_device *device);
 uint64_t red_cl_scan_workspace(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 red_status red_cl_scan(const red_cl_run *run, const red_exec *exec);

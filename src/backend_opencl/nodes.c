@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From elements to nodes of runs of chunks, and to nodes of nodes until one is left: what reductions and statistics
- * share. Where the result goes to the host and the nodes are few, the host merges them instead of one more launch. Host
- * arrays go in pieces of whole nodes.
+ * share. Where the result goes to the host and the nodes are few, the host merges them instead of one more launch.
+ * Pieces of host arrays are whole nodes.
  */
 #include "device.h"
 
@@ -83,13 +83,7 @@ bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered,
 
 /* ---- Launches ---- */
 
-/* A buffer that holds elements [first, first + n) of the array, and one that holds those of the second input. */
-typedef struct piece {
-  cl_mem memory, memory2;
-  uint64_t offset, offset2, first, n;
-} piece;
-
-static red_status launch_chunks(const red_cl_run *run, const stages *plan, const piece *part) {
+static red_status launch_chunks(const red_cl_run *run, const stages *plan, const red_cl_piece *part) {
   red_cl_rules rules = red_cl_rules_of(run->lowered);
   red_cl_call call = {.kernel = chunks_kernel(run)};
   red_cl_arg_mem(&call, part->memory);
@@ -116,26 +110,16 @@ static red_status launch_nodes(const red_cl_run *run, const stages *plan, unsign
   return red_cl_launch(run->queue, &call, plan->nodes[s], nodes_group(run->device, run->lowered));
 }
 
-static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, const piece *part) {
+static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, const red_cl_piece *part) {
   red_status status = launch_chunks(run, plan, part);
   for (unsigned s = 1; s < count && status == RED_OK; s++) status = launch_nodes(run, plan, s);
   return status;
 }
 
-/* All of arrays on the device. */
-static piece whole(const red_cl_run *run, const red_exec *exec) {
-  return (piece){.memory = (cl_mem)exec->in,
-                 .memory2 = (cl_mem)exec->in2,
-                 .offset = exec->in_offset,
-                 .offset2 = exec->in2_offset,
-                 .first = 0,
-                 .n = run->lowered->n};
-}
-
 red_status red_cl_enqueue_root(const red_cl_run *run, const red_exec *exec, uint64_t *root) {
   stages plan = lay_out(run->device, run->lowered, run->lowered->n);
   *root = run->workspace_at + plan.at[plan.count - 1];
-  piece all = whole(run, exec);
+  red_cl_piece all = red_cl_whole(run, exec);
   return enqueue(run, &plan, plan.count, &all);
 }
 
@@ -160,7 +144,14 @@ static red_status show_nodes(const red_cl_run *run, uint64_t at, uint64_t count,
   return red_cl_unmap(run->queue, run->workspace, mapped);
 }
 
-static red_status visit_piece(const red_cl_run *run, const piece *part, red_cl_visitor *visit, void *state) {
+/* What a piece's nodes are shown to. */
+typedef struct visitor {
+  red_cl_visitor *visit;
+  void *state;
+} visitor;
+
+static red_status visit_piece(void *state, const red_cl_run *run, const red_cl_piece *part) {
+  const visitor *to = state;
   const red_lowered *lowered = run->lowered;
   uint64_t chunk = red_chunk_elements(lowered);
   stages plan = lay_out(run->device, lowered, part->n);
@@ -171,39 +162,10 @@ static red_status visit_piece(const red_cl_run *run, const piece *part, red_cl_v
   unsigned level = (unsigned)__builtin_ctzll(run->plan->piece / chunk);
   if (count < plan.count) level = plan.level[0];
   red_cl_node node = {.level = level, .index = part->first / chunk >> level, .first = part->first};
-  return show_nodes(run, run->workspace_at + plan.at[count - 1], plan.nodes[count - 1], &node, visit, state);
-}
-
-/* Bring a piece of host arrays to the device, show its nodes, and let the arrays go. */
-static red_status visit_host_piece(const red_cl_run *run, const red_exec *exec, piece part, red_cl_visitor *visit,
-                                   void *state) {
-  const unsigned width = run->lowered->in_bytes;
-  const uint64_t at = part.first * width, bytes = part.n * width;
-  red_cl_stage stage, stage2 = {.owned = false};
-  red_status status = red_cl_stage_in(run, (const char *)exec->in + exec->in_offset + at, bytes, width, &stage);
-  if (status != RED_OK) return status;
-  if (run->lowered->map == RED_MAP_PRODUCT)
-    status = red_cl_stage_in2(run, (const char *)exec->in2 + exec->in2_offset + at, bytes, width, &stage2);
-  part.memory = stage.memory;
-  part.memory2 = stage2.memory;
-  if (status == RED_OK) status = visit_piece(run, &part, visit, state);
-  red_cl_stage_end(run, &stage);
-  red_cl_stage_end(run, &stage2);
-  return status;
+  return show_nodes(run, run->workspace_at + plan.at[count - 1], plan.nodes[count - 1], &node, to->visit, to->state);
 }
 
 red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state) {
-  const red_lowered *lowered = run->lowered;
-  if (lowered->in_memory == RED_DEVICE) {
-    piece all = whole(run, exec);
-    return visit_piece(run, &all, visit, state);
-  }
-  uint64_t length = run->plan->piece;
-  red_status status = RED_OK;
-  for (uint64_t first = 0; first < lowered->n && status == RED_OK; first += length) {
-    uint64_t left = lowered->n - first;
-    piece part = {.first = first, .n = left < length ? left : length};
-    status = visit_host_piece(run, exec, part, visit, state);
-  }
-  return status;
+  visitor to = {visit, state};
+  return red_cl_each_piece(run, exec, visit_piece, &to);
 }

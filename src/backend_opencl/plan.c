@@ -12,12 +12,7 @@ static bool is_scan(const red_lowered *lowered) {
 
 red_status red_cl_supports(void *state, const red_lowered *lowered) {
   const red_cl_device *device = state;
-  if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on OpenCL devices yet");
-  bool finished = lowered->finish == RED_FINISH_ROOT || lowered->finish == RED_FINISH_MEAN;
-  if (finished && lowered->out_memory == RED_DEVICE)
-    return red_fail(RED_ERR_UNSUPPORTED, "out_memory = RED_DEVICE: op = %s is finished on the host with OpenCL devices",
-                    red_op_name(lowered->op));
-  if (device->traits.f64) return RED_OK;
+  if (device->traits.f64 || lowered->exact) return RED_OK;
   if (red_stats_need_moments(lowered))
     return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has no f64 arithmetic, which the variance needs", device->traits.id,
                     device->traits.name);
@@ -45,6 +40,7 @@ static uint64_t piece_elements(const red_cl_device *device, const red_lowered *l
 }
 
 static uint64_t workspace_bytes(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
+  if (lowered->exact) return red_cl_exact_workspace(device, lowered, n);
   return is_scan(lowered) ? red_cl_scan_workspace(device, lowered, n) : red_cl_nodes_workspace(device, lowered, n);
 }
 
@@ -53,7 +49,7 @@ static red_status get_programs(red_cl_device *device, const red_lowered *lowered
   if (n == 0) return RED_OK;
   status = red_cl_program_get(device, lowered, RED_CL_ELEMENTS, &plan->elements);
   bool merges = (is_scan(lowered) && !red_cl_scans_in_pass(device)) ||
-                (lowered->kind == RED_REDUCE && red_cl_nodes_merge(device, lowered, n));
+                (lowered->kind == RED_REDUCE && !lowered->exact && red_cl_nodes_merge(device, lowered, n));
   if (status == RED_OK && merges) status = red_cl_program_get(device, lowered, RED_CL_NODES, &plan->nodes);
   return status;
 }
@@ -126,6 +122,7 @@ static red_status run_locked(red_cl_run *run, const red_exec *exec) {
   }
   if (status != RED_OK) return status;
   if (run->lowered->kind == RED_STATS) return red_cl_stats(run, exec);
+  if (run->lowered->exact) return red_cl_exact(run, exec);
   return is_scan(run->lowered) ? red_cl_scan(run, exec) : red_cl_reduce(run, exec);
 }
 

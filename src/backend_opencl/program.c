@@ -19,6 +19,9 @@ static const char *const kernel_names[RED_CL_KERNELS] = {
     [RED_CL_STATS_CHUNKS] = "red_stats_chunks",
     [RED_CL_STATS_NODES] = "red_stats_nodes",
     [RED_CL_STATS_FINISH] = "red_stats_finish",
+    [RED_CL_EXACT_BINS] = "red_exact_bins",
+    [RED_CL_EXACT_MERGE] = "red_exact_merge",
+    [RED_CL_EXACT_FINISH] = "red_exact_finish",
 };
 
 /* ---- Building ---- */

@@ -12,6 +12,7 @@ static red_status launch_finish(const red_cl_run *run, uint64_t root, const red_
   const red_lowered *lowered = run->lowered;
   red_cl_rules rules = red_cl_rules_of(lowered);
   red_cl_last last = red_cl_last_of(lowered);
+  if (lowered->finish == RED_FINISH_MEAN) last.count = (uint64_t)(double)last.count; /* as numerics.md has it */
   red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_REDUCE_FINISH]};
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, root);
@@ -36,7 +37,7 @@ static red_status finish_value(const red_lowered *lowered, red_state state, red_
 }
 
 /* A known value into device memory, without waiting: fills copy their pattern when they are enqueued. */
-static red_status store_value(const red_cl_run *run, const red_exec *exec, const red_scalar *value) {
+red_status red_cl_store_value(const red_cl_run *run, const red_exec *exec, const red_scalar *value) {
   size_t bytes = run->lowered->out_bytes;
   if (run->lowered->out_memory == RED_HOST) {
     memcpy((char *)exec->out + exec->out_offset, value, bytes);
@@ -52,7 +53,7 @@ static red_status store_value(const red_cl_run *run, const red_exec *exec, const
 static red_status deliver(const red_cl_run *run, const red_exec *exec, red_state state) {
   red_scalar value;
   red_status status = finish_value(run->lowered, state, &value);
-  return status == RED_OK ? store_value(run, exec, &value) : status;
+  return status == RED_OK ? red_cl_store_value(run, exec, &value) : status;
 }
 
 static void push_node(void *state, const red_lowered *lowered, const red_cl_node *node) {

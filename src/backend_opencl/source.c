@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state.h"
+#include "exact.h"
 #include "texts.h"
 
 static const char *const family_names[RED_FAMILIES] = {
@@ -41,7 +41,7 @@ static bool is_signed(red_dtype dtype) {
 
 /* Where only the width of the elements matters they are called unsigned: fewer programs. */
 static red_dtype kernel_dtype(const red_lowered *lowered) {
-  if (lowered->kind == RED_STATS || lowered->canonical) return lowered->in;
+  if (lowered->kind == RED_STATS || lowered->canonical || lowered->exact) return lowered->in;
   switch (lowered->family) {
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
@@ -104,6 +104,22 @@ static void stats_options(const red_lowered *lowered, char *text, size_t bytes) 
            red_stats_need_extrema(lowered), red_stats_need_nan_count(lowered), red_stats_need_moments(lowered));
 }
 
+static void exact_options(const red_cl_device *device, const red_lowered *lowered, char *text) {
+  red_cl_exact_form form = red_cl_exact_form_of(device, lowered);
+  int used = begin_options(device, lowered->family, form.group, 0, lowered->in, text);
+  snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used,
+           " -DRED_EXACT_BITS=%u -DRED_SPACING=%u -DRED_BINS=%u -DRED_FIRST_BIT=%u -DRED_BATCH=%u"
+           " -DRED_EXACT_PRIVATE=%d -DRED_FINISHES=%d -DRED_MAP=%d",
+           form.bits, form.spacing, form.bins, form.first, (unsigned)form.batch, form.in_private, form.finishes,
+           (int)lowered->map);
+}
+
+/* Roots and quotients are rounded on the device if the sum came from there and the result stays. */
+static bool rounds(const red_lowered *lowered) {
+  bool finished = lowered->finish == RED_FINISH_ROOT || lowered->finish == RED_FINISH_MEAN;
+  return finished && lowered->in_memory == RED_DEVICE && lowered->out_memory == RED_DEVICE;
+}
+
 static void element_options(const red_cl_device *device, const red_lowered *lowered, char *text) {
   bool scan = red_is_scan(lowered->kind);
   uint32_t group = scan ? device->group : red_cl_reduce_group(device, lowered);
@@ -115,6 +131,8 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
                      (unsigned)red_cl_reduce_lanes(device, lowered), (unsigned)red_chunk_elements(lowered));
     if (lowered->map != RED_MAP_NONE)
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_MAP=%d", (int)lowered->map);
+    if (lowered->kind == RED_REDUCE && rounds(lowered))
+      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ROUNDS");
     if (lowered->kind == RED_STATS) stats_options(lowered, text + used, RED_CL_MOST_OPTIONS - (size_t)used);
   } else if (has_default_output(lowered)) {
     red_dtype out = is_float(lowered->out) ? lowered->out : unsigned_of(lowered->out_bytes);
@@ -150,6 +168,7 @@ static void add_for_widths(red_cl_source *all, const char *first, const char *se
 
 static void scan_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
   bool by_default = has_default_output(lowered);
+  add_text(all, red_cl_text_last_cl);
   add_text(all, red_cl_text_results_cl);
   if (by_default) add_for_widths(all, red_cl_text_out_cl, NULL);
   add_text(all, by_default ? red_cl_text_out_default_cl : red_cl_text_out_any_cl);
@@ -167,10 +186,22 @@ static void stats_texts(bool wide, const red_lowered *lowered, red_cl_source *al
   add_text(all, wide ? red_cl_text_stats_wide_cl : red_cl_text_stats_lanes_cl);
 }
 
-static void reduce_texts(bool wide, red_cl_source *all) {
+static void reduce_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
   add_text(all, wide ? red_cl_text_reduce_wide_cl : red_cl_text_reduce_lanes_cl);
+  add_text(all, red_cl_text_last_cl);
+  if (rounds(lowered)) add_text(all, red_cl_text_round_cl);
   add_text(all, red_cl_text_results_cl);
   add_text(all, red_cl_text_finish_cl);
+}
+
+static void exact_texts(bool wide, const red_cl_device *device, const red_lowered *lowered, red_cl_source *all) {
+  add_for_widths(all, red_cl_text_elements_cl, NULL);
+  add_text(all, red_cl_text_exact_cl);
+  add_text(all, wide ? red_cl_text_exact_wide_cl : red_cl_text_exact_lanes_cl);
+  if (!red_cl_exact_form_of(device, lowered).finishes) return;
+  add_text(all, red_cl_text_last_cl);
+  add_text(all, red_cl_text_round_cl);
+  add_text(all, red_cl_text_exact_finish_cl);
 }
 
 static void element_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
@@ -185,7 +216,7 @@ static void element_texts(bool wide, const red_lowered *lowered, red_cl_source *
   if (lowered->kind == RED_STATS)
     stats_texts(wide, lowered, all);
   else
-    reduce_texts(wide, all);
+    reduce_texts(wide, lowered, all);
 }
 
 static void node_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
@@ -205,6 +236,9 @@ void red_cl_source_of(const red_cl_device *device, const red_lowered *lowered, r
   if (part == RED_CL_NODES) {
     node_options(device, lowered, source->options);
     node_texts(wide, lowered, source);
+  } else if (lowered->exact) {
+    exact_options(device, lowered, source->options);
+    exact_texts(wide, device, lowered, source);
   } else {
     element_options(device, lowered, source->options);
     element_texts(wide, lowered, source);

@@ -7,5 +7,17 @@ red_reduce_finish(global const ulong *nodes, ulong at, red_rules rules, red_last
 #if !defined(RED_ARGMIN)
   if (last.has_init) node = red_merge(red_unpack(last.init), node);
 #endif
-  red_store_bits(out + out_offset, last.out_bytes, red_result(node, last.count, rules, last));
+#if RED_ROUNDS
+  red_long sum; /* S, whose root or quotient is rounded once */
+  red_long_clear(&sum);
+#if RED_CANONICAL == 32
+  red_long_add_f64(&sum, red_double_bits(as_uint(node)));
+#else
+  red_long_add_f64(&sum, as_ulong(node));
+#endif
+  ulong bits = red_long_finish(&sum, last.finish, last.count, last.out_type);
+#else
+  ulong bits = red_result(node, last.count, rules, last);
+#endif
+  red_store_bits(out + out_offset, last.out_bytes, bits);
 }

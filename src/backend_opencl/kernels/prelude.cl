@@ -157,6 +157,9 @@ typedef struct red_rules {
 #define RED_SECOND_INPUT(x) (x)
 #endif
 
+/* Flags of exact sums, as src/core/exact.h has them. */
+enum { RED_FLAG_NAN = 1, RED_FLAG_PLUS_INF = 2, RED_FLAG_MINUS_INF = 4, RED_FLAG_NOT_MINUS_ZERO = 8 };
+
 /* The dtypes as numbers, in the order of red_dtype. */
 #define RED_ENUMERATE(ID, name, bits, class) RED_TYPE_##ID,
 enum { RED_TYPE_NONE, RED_TYPES(RED_ENUMERATE) RED_TYPE_COUNT };

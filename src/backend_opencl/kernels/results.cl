@@ -3,23 +3,6 @@
  * From a node to an output: the operator's last step and the conversion to any output dtype, chosen when the kernel runs.
  * The host has the same in src/core/state.c.
  */
-typedef struct red_last {
-  ulong init;     /* as a node's first word */
-  ulong has_init;
-  ulong out_type; /* RED_TYPE_.. */
-  ulong out_bytes;
-  ulong acc_bits;
-  ulong acc_signed;
-  ulong finish;   /* 0: the value, 1: all, 2: any */
-  ulong count;
-} red_last;
-
-static void red_store_bits(global uchar *out, ulong bytes, ulong bits) {
-  if (bytes == 1) *out = (uchar)bits;
-  if (bytes == 2) *(global ushort *)out = (ushort)bits;
-  if (bytes == 4) *(global uint *)out = (uint)bits;
-  if (bytes == 8) *(global ulong *)out = bits;
-}
 
 #if RED_CANONICAL || (RED_IN_FLOAT && defined(RED_MIN))
 static ulong red_float_as(ulong out_type, RED_WORD bits) {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Exact sums (`exact-1`) in integers: no device needs f64 for them, and no rounding mode has a say. What is added of an
+ * element is a significand of at most RED_EXACT_BITS bits at a position in a long integer, which is kept in bins:
+ *   RED_SPACING   bits from one bin to the next
+ *   RED_BINS      how many, the last one for what is carried out of the others
+ * A bin is a signed integer of 64 bits that takes RED_ROOM terms before it must be carried.
+ */
+#if defined(RED_SHAPE_WIDE) || RED_EXACT_PRIVATE
+#define RED_BIN_SPACE private
+#define RED_STRIDE    1 /* from one bin to the next */
+#else
+#define RED_BIN_SPACE local
+#define RED_STRIDE    RED_GROUP
+#endif
+
+#define RED_SIGN_SHIFT (RED_WORD_BITS - 1)
+#define RED_SIGN       ((RED_WORD)1 << RED_SIGN_SHIFT)
+#define RED_HIDDEN     ((RED_WORD)1 << RED_WORD_FRACTION)
+#define RED_UPPER(word) ((uint)((word) >> (RED_WORD_BITS - 32)))
+#define RED_TWO_FACTORS (RED_EXACT_BITS == 48 || RED_EXACT_BITS == 106)
+#define RED_BIN_MASK   (((ulong)1 << RED_SPACING) - 1)
+
+#if RED_EXACT_BITS == 24
+#define RED_ROOM (1u << 22) /* each changes a bin by less than 2^39 */
+#elif RED_EXACT_BITS == 48
+#define RED_ROOM (1u << 14) /* ... by 2^48 at most */
+#elif RED_EXACT_BITS == 53
+#define RED_ROOM 2000u /* ... 2^52 */
+#else
+#define RED_ROOM 1000u /* ... 2^53, of two parts */
+#endif
+
+typedef RED_BIN_SPACE ulong *red_bins;
+
+/* ---- Elements ---- */
+
+static RED_WORD red_number(RED_ELEMENT bits) {
+#if RED_IN_BITS == 64
+  return bits;
+#else
+  return as_uint(red_widen(bits));
+#endif
+}
+
+/* The term where it is one number: products of f16 are exact in f32, and none of them is subnormal there. */
+static RED_WORD red_term(RED_ELEMENT x, RED_ELEMENT y) {
+#if RED_MAP == 3
+  return red_number(x) & (RED_WORD)RED_WORD_MOST;
+#elif RED_MAP && !RED_TWO_FACTORS
+  return as_uint(as_float(red_number(x)) * as_float(red_number(y)));
+#else
+  return red_number(x);
+#endif
+}
+
+/* Subnormals have the exponent 1, but no hidden bit. */
+static uint red_exponent(RED_WORD magnitude) {
+  return max((uint)(magnitude >> RED_WORD_FRACTION), 1u);
+}
+
+static RED_WORD red_significand(RED_WORD magnitude) {
+  return (magnitude & (RED_HIDDEN - 1)) | (RED_UPPER(magnitude) >= RED_UPPER(RED_HIDDEN) ? RED_HIDDEN : 0);
+}
+
+/* ---- Flags of any term; only where there is an infinity or a NaN is each looked at ---- */
+
+static uint red_flags_of(RED_WORD term) {
+  RED_WORD magnitude = term & (RED_WORD)RED_WORD_MOST;
+  if (term == RED_SIGN) return 0;
+  if (magnitude < (RED_WORD)RED_WORD_INFINITY) return RED_FLAG_NOT_MINUS_ZERO;
+  if (magnitude > (RED_WORD)RED_WORD_INFINITY) return RED_FLAG_NOT_MINUS_ZERO | RED_FLAG_NAN;
+  return RED_FLAG_NOT_MINUS_ZERO | (term & RED_SIGN ? RED_FLAG_MINUS_INF : RED_FLAG_PLUS_INF);
+}
+
+#if RED_TWO_FACTORS
+static uint red_flags_of_product(RED_WORD x, RED_WORD y) {
+  RED_WORD sign = (x ^ y) & RED_SIGN, a = x & (RED_WORD)RED_WORD_MOST, b = y & (RED_WORD)RED_WORD_MOST;
+  RED_WORD most = max(a, b), least = min(a, b);
+  if (most < (RED_WORD)RED_WORD_INFINITY) return least == 0 ? red_flags_of(sign) : RED_FLAG_NOT_MINUS_ZERO;
+  return red_flags_of(least == 0 ? (RED_WORD)RED_WORD_NAN : sign | most);
+}
+#endif
+
+static uint red_flags(RED_ELEMENT x, RED_ELEMENT y) {
+#if RED_TWO_FACTORS
+  return red_flags_of_product(red_number(x), red_number(y));
+#else
+  return red_flags_of(red_term(x, y));
+#endif
+}
+
+/* ---- Bins ---- */
+
+static void red_bins_clear(red_bins bins) {
+  for (uint b = 0; b < RED_BINS; b++) bins[b * RED_STRIDE] = 0;
+}
+
+/* Leave less than 2^RED_SPACING in each bin but the last, which keeps the sign. */
+static void red_bins_carry(red_bins bins) {
+  long carry = 0;
+  for (uint b = 0; b < RED_BINS - 1; b++) {
+    carry += (long)bins[b * RED_STRIDE];
+    bins[b * RED_STRIDE] = (ulong)carry & RED_BIN_MASK;
+    carry >>= RED_SPACING;
+  }
+  bins[(RED_BINS - 1) * RED_STRIDE] += (ulong)carry;
+}
+
+/* position / RED_SPACING, below 2^12, in a way that compilers leave in 32 bits. */
+static uint red_bin_of(uint position) {
+  return position * ((1u << 20) / RED_SPACING + 1) >> 20;
+}
+
+/* A significand with its sign, less than 2^53 in magnitude: the part below the next bin, and the rest. */
+static void red_bins_add(red_bins bins, long significand, uint position) {
+  uint bin = red_bin_of(position), shift = position - bin * RED_SPACING;
+  bins += bin * RED_STRIDE;
+  bins[0] += ((ulong)significand << shift) & RED_BIN_MASK;
+  bins[RED_STRIDE] += (ulong)(significand >> (RED_SPACING - shift));
+}
+
+/* ---- Adding ---- */
+
+/* What a run of terms has shown: the upper 32 bits of the greatest magnitude, and whether there was anything but -0. */
+typedef struct red_seen {
+  uint most;
+  RED_WORD other;
+} red_seen;
+
+static bool red_saw_special(red_seen seen) {
+  return seen.most >= RED_UPPER((RED_WORD)RED_WORD_INFINITY);
+}
+
+/* Add one term; of an infinity or a NaN something that will not matter. */
+#if RED_TWO_FACTORS
+static void red_add_element(red_bins bins, red_seen *seen, RED_ELEMENT x, RED_ELEMENT y) {
+  RED_WORD x_number = red_number(x), y_number = red_number(y);
+  RED_WORD a = x_number & (RED_WORD)RED_WORD_MOST, b = y_number & (RED_WORD)RED_WORD_MOST;
+  RED_WORD minus = (x_number ^ y_number) >> RED_SIGN_SHIFT, a_bits = red_significand(a), b_bits = red_significand(b);
+  uint position = red_exponent(a) + red_exponent(b) - 2;
+  long sign = -(long)minus;
+  seen->most = max(seen->most, RED_UPPER(max(a, b)));
+  seen->other |= !minus || (a_bits && b_bits);
+#if RED_EXACT_BITS == 48
+  red_bins_add(bins, ((long)((ulong)a_bits * b_bits) ^ sign) - sign, position);
+#else
+  ulong low = a_bits * b_bits, high = mul_hi(a_bits, b_bits);
+  red_bins_add(bins, ((long)(low & (((ulong)1 << 53) - 1)) ^ sign) - sign, position);
+  red_bins_add(bins, ((long)(low >> 53 | high << 11) ^ sign) - sign, position + 53);
+#endif
+}
+#else
+static void red_add_element(red_bins bins, red_seen *seen, RED_ELEMENT x, RED_ELEMENT y) {
+  RED_WORD term = red_term(x, y), magnitude = term & (RED_WORD)RED_WORD_MOST;
+  seen->most = max(seen->most, RED_UPPER(magnitude));
+  seen->other |= term ^ RED_SIGN;
+#if RED_EXACT_BITS == 24
+  uint exponent = magnitude >> RED_WORD_FRACTION, fraction = term & (RED_HIDDEN - 1);
+  int significand = (int)(fraction + (exponent ? RED_HIDDEN : fraction)); /* twice a subnormal, at position 0 */
+  int factor = ((int)term >> 31 | 1) << (exponent % RED_SPACING);
+  bins[exponent / RED_SPACING * RED_STRIDE] += (ulong)((long)significand * factor);
+#else
+  long sign = (long)term >> 63;
+  red_bins_add(bins, ((long)red_significand(magnitude) ^ sign) - sign, red_exponent(magnitude));
+#endif
+}
+#endif
