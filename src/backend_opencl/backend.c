@@ -151,7 +151,10 @@ static red_status open_device(const char *id, const red_context_options *options
   pthread_mutex_init(&device->launch, NULL);
   pthread_mutex_init(&device->build, NULL);
   status = make_context(device, options);
-  if (status == RED_OK) status = red_cl_queue_init(device, NULL, &device->own);
+  if (status == RED_OK) {
+    red_cl_learn_handles(device);
+    status = red_cl_queue_init(device, NULL, &device->own);
+  }
   if (status != RED_OK) {
     close_device(device);
     return status;

@@ -60,6 +60,7 @@ typedef struct red_cl_device {
   red_cl_traits traits;
   bool has_passed; /* its known-answer test, in another process */
   cl_context context;
+  const void *dispatch; /* what every object of its driver begins with, or NULL */
   red_cl_queue own;
   uint32_t group;         /* lanes of a work-group, a power of two; 1 for the wide shape */
   pid_t owner;            /* drivers do not survive fork() */
@@ -90,9 +91,6 @@ void red_cl_queue_release(red_cl_queue *queue);
 /* At least `bytes` of memory in the pool; its contents are lost when it grows. */
 red_status red_cl_pool_reserve(red_cl_device *device, red_cl_pool *pool, uint64_t bytes);
 
-/* Does [offset, offset + bytes) lie inside the buffer that the caller handed over? */
-red_status red_cl_check_extent(const char *what, cl_mem memory, uint64_t offset, uint64_t bytes);
-
 /* Commands in order: a barrier if the queue has no order of its own. */
 red_status red_cl_in_order(red_cl_queue *queue);
 red_status red_cl_read(red_cl_queue *queue, cl_mem from, uint64_t offset, void *to, uint64_t bytes);
@@ -102,6 +100,17 @@ red_status red_cl_clear(red_cl_queue *queue, cl_mem memory, uint64_t offset, uin
 /* Wait, and see memory as the device left it, until it is unmapped. */
 red_status red_cl_map(red_cl_queue *queue, cl_mem memory, uint64_t offset, uint64_t bytes, void **mapped);
 red_status red_cl_unmap(red_cl_queue *queue, cl_mem memory, void *mapped);
+
+/* ---- buffers.c ---- */
+
+/* How to tell a cl_mem of this device; it has its context. */
+void red_cl_learn_handles(red_cl_device *device);
+/* Is what the caller handed over a buffer, and does [offset, offset + bytes) lie inside? */
+red_status red_cl_check_buffer(const red_cl_device *device, const char *what, cl_mem memory, uint64_t offset,
+                               uint64_t bytes);
+/* RED_ERR_OVERLAP where input and output are parts of one buffer and share bytes that they may not. */
+red_status red_cl_check_parts(const red_lowered *lowered, cl_mem in, uint64_t in_offset, cl_mem out,
+                              uint64_t out_offset);
 
 /* ---- program.c ---- */
 typedef enum red_cl_kernel {

@@ -34,7 +34,10 @@ red_cl_exact_form red_cl_exact_form_of(const red_cl_device *device, const red_lo
   red_cl_exact_form form = form_of_terms(lowered);
   form.finishes = lowered->in_memory == RED_DEVICE && lowered->out_memory == RED_DEVICE;
   form.group = 1;
-  if (device->traits.shape == RED_CL_WIDE) return form;
+  if (device->traits.shape == RED_CL_WIDE) {
+    if (form.bits == 24) form.bins++; /* for totals of blocks, which are longer than terms */
+    return form;
+  }
   uint64_t column = form.bins * sizeof(uint64_t),
            room = device->traits.local_memory - 64; /* flags, and what drivers take */
   while (form.group < MOST_LANES && 2 * form.group <= device->group && 2 * form.group * column <= room) form.group *= 2;

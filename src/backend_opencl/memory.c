@@ -102,16 +102,6 @@ red_status red_cl_in_order(red_cl_queue *queue) {
 
 /* ---- Copies ---- */
 
-red_status red_cl_check_extent(const char *what, cl_mem memory, uint64_t offset, uint64_t bytes) {
-  size_t size = 0;
-  cl_int error = red_cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL);
-  if (error != CL_SUCCESS)
-    return red_fail(RED_ERR_INVALID, "%s is no cl_mem: clGetMemObjectInfo says %s", what, red_cl_error_name(error));
-  if (offset <= size && bytes <= size - offset) return RED_OK;
-  return red_fail(RED_ERR_INVALID, "%s: %llu bytes at offset %llu exceed the buffer of %llu", what,
-                  (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)size);
-}
-
 red_status red_cl_read(red_cl_queue *queue, cl_mem from, uint64_t offset, void *to, uint64_t bytes) {
   red_status status = red_cl_in_order(queue);
   if (status != RED_OK) return status;
@@ -157,7 +147,7 @@ static red_cl_queue *queue_or_own(red_cl_device *device, void *queue) {
 
 red_status red_cl_upload(void *state, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes) {
   red_status status = red_cl_check_process(state);
-  if (status == RED_OK) status = red_cl_check_extent("the destination", to, offset, bytes);
+  if (status == RED_OK) status = red_cl_check_buffer(state, "the destination", to, offset, bytes);
   if (status == RED_OK) status = red_cl_write(queue_or_own(state, queue), to, offset, from, bytes);
   if (status != RED_OK) return status;
   /* Intel's CPU runtime lets kernels in other queues begin before a blocking write with an offset is done. */
@@ -167,7 +157,7 @@ red_status red_cl_upload(void *state, void *queue, void *to, uint64_t offset, co
 red_status red_cl_download(void *state, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes) {
   cl_mem memory = (cl_mem)from;
   red_status status = red_cl_check_process(state);
-  if (status == RED_OK) status = red_cl_check_extent("the source", memory, offset, bytes);
+  if (status == RED_OK) status = red_cl_check_buffer(state, "the source", memory, offset, bytes);
   return status == RED_OK ? red_cl_read(queue_or_own(state, queue), memory, offset, to, bytes) : status;
 }
 

@@ -80,20 +80,28 @@ void red_cl_plan_destroy(void *device, void *plan) {
 
 /* ---- Executing ---- */
 
-static red_status check_buffers(const red_lowered *lowered, const red_exec *exec, uint64_t workspace) {
+static uint64_t output_bytes(const red_lowered *lowered) {
+  if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
+  return lowered->out_bytes * (is_scan(lowered) ? lowered->n : 1);
+}
+
+static red_status check_input(const red_cl_device *device, const red_lowered *lowered, const red_exec *exec,
+                              const char *what, const void *input, uint64_t offset) {
+  if (lowered->in_memory != RED_DEVICE || lowered->n == 0 || input == NULL) return RED_OK;
+  red_status status = red_cl_check_buffer(device, what, (cl_mem)input, offset, lowered->n * lowered->in_bytes);
+  if (status != RED_OK || lowered->out_memory != RED_DEVICE) return status;
+  return red_cl_check_parts(lowered, (cl_mem)input, offset, exec->out, exec->out_offset);
+}
+
+static red_status check_buffers(const red_cl_device *device, const red_lowered *lowered, const red_exec *exec,
+                                uint64_t workspace) {
   red_status status = RED_OK;
-  if (lowered->in_memory == RED_DEVICE && lowered->n > 0)
-    status = red_cl_check_extent("in", (cl_mem)exec->in, exec->in_offset, lowered->n * lowered->in_bytes);
-  if (status == RED_OK && exec->in2 != NULL && lowered->in_memory == RED_DEVICE)
-    status = red_cl_check_extent("in2", (cl_mem)exec->in2, exec->in2_offset, lowered->n * lowered->in_bytes);
-  if (status != RED_OK) return status;
-  if (lowered->out_memory == RED_DEVICE) {
-    uint64_t bytes = lowered->kind == RED_STATS ? sizeof(red_stats_result)
-                                                : lowered->out_bytes * (is_scan(lowered) ? lowered->n : 1);
-    status = red_cl_check_extent("out", exec->out, exec->out_offset, bytes);
-  }
+  if (lowered->out_memory == RED_DEVICE && output_bytes(lowered) > 0)
+    status = red_cl_check_buffer(device, "out", exec->out, exec->out_offset, output_bytes(lowered));
+  if (status == RED_OK) status = check_input(device, lowered, exec, "in", exec->in, exec->in_offset);
+  if (status == RED_OK) status = check_input(device, lowered, exec, "in2", exec->in2, exec->in2_offset);
   if (status == RED_OK && exec->workspace != NULL)
-    status = red_cl_check_extent("workspace", exec->workspace, exec->workspace_offset, workspace);
+    status = red_cl_check_buffer(device, "workspace", exec->workspace, exec->workspace_offset, workspace);
   return status;
 }
 
@@ -137,7 +145,7 @@ red_status red_cl_execute(void *state, const void *plan, const red_lowered *lowe
                     .workspace_at = 0};
   red_status status = red_cl_check_process(device);
   if (status == RED_OK) status = check_alignment(lowered, exec);
-  if (status == RED_OK) status = check_buffers(lowered, exec, run.plan->workspace);
+  if (status == RED_OK) status = check_buffers(device, lowered, exec, run.plan->workspace);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter(); /* forests merge on the host */
   pthread_mutex_lock(&device->launch);

@@ -30,8 +30,9 @@
 static void locate(const red_cl_traits *traits, red_cl_cache_entry *entry) {
   char options[96];
   const char *texts[] = {red_cl_texts_digest};
-  snprintf(options, sizeof options, "self-test: shape %d, f64 %d, one pass %d, group %zu", (int)traits->shape,
-           traits->f64, traits->one_pass, traits->most_group);
+  snprintf(options, sizeof options, "self-test: shape %d, f64 %d, one pass %d, group %zu, local %llu",
+           (int)traits->shape, traits->f64, traits->one_pass, traits->most_group,
+           (unsigned long long)traits->local_memory);
   red_cl_cache_locate(traits, texts, 1, options, entry);
 }
 

@@ -9,84 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../compare.h"
-#include "api.h"
+#include "native.h"
 
 enum {
   N = 40000
 };
-
-static red_context *context;
-static cl_context native;
-static cl_device_id native_device;
-
-/* The first device that the library would take, in a context of the application's. */
-static void open_native(void) {
-  cl_platform_id platforms[16];
-  cl_uint count = 0;
-  ck_assert_ptr_null(red_cl_open_api());
-  ck_assert_int_eq(red_cl.GetPlatformIDs(16, platforms, &count), CL_SUCCESS);
-  ck_assert_uint_gt(count, 0);
-  ck_assert_int_eq(red_cl.GetDeviceIDs(platforms[0], CL_DEVICE_TYPE_ALL, 1, &native_device, NULL), CL_SUCCESS);
-  cl_int error;
-  native = red_cl.CreateContext(NULL, 1, &native_device, NULL, NULL, &error);
-  ck_assert_int_eq(error, CL_SUCCESS);
-  red_context_options options = {
-      .size = sizeof options, .backend = "opencl", .native_context = native, .native_device = native_device};
-  ck_red(red_context_create(&options, &context));
-}
-
-static void close_native(void) {
-  red_context_destroy(context);
-  ck_assert_int_eq(red_cl.ReleaseContext(native), CL_SUCCESS);
-}
-
-static cl_mem filled(const void *bytes, size_t count, size_t offset) {
-  cl_int error;
-  cl_mem memory = red_cl.CreateBuffer(native, CL_MEM_READ_WRITE, offset + count + 64, NULL, &error);
-  ck_assert_int_eq(error, CL_SUCCESS);
-  if (bytes != NULL) ck_red(red_upload(context, NULL, memory, offset, bytes, count));
-  return memory;
-}
-
-/* The problem on device memory at odd offsets, through `queue`, against the reference. */
-static void compare_on_device(const red_problem *problem, red_queue *queue, random_state *random) {
-  size_t in_size = red_dtype_bytes(problem->in), bytes = output_bytes(problem);
-  size_t out_size = problem->kind == RED_STATS ? 8 : bytes / (problem->kind == RED_REDUCE ? 1 : problem->n);
-  unsigned char *in = malloc(problem->n * in_size), *in2 = malloc(problem->n * in_size);
-  unsigned char *expected = malloc(bytes), *out = malloc(bytes);
-  red_args args = {.size = sizeof args};
-  random_elements(random, problem->in, in, problem->n);
-  if (takes_two(problem)) random_elements(random, problem->in, in2, problem->n);
-  prepare_output(problem, expected);
-  red_status status = red_reference2(problem, in, takes_two(problem) ? in2 : NULL, expected);
-  args.in_offset = in_size * random_below(random, 9);
-  args.out_offset = out_size * random_below(random, 9);
-  args.in = filled(in, problem->n * in_size, args.in_offset);
-  args.out = filled(NULL, bytes, args.out_offset);
-  if (takes_two(problem)) {
-    args.in2_offset = in_size * random_below(random, 9);
-    args.in2 = filled(in2, problem->n * in_size, args.in2_offset);
-  }
-  red_problem on_device = *problem;
-  on_device.in_memory = on_device.out_memory = RED_DEVICE;
-  red_plan *plan = NULL;
-  if (!may_refuse(problem, red_plan_create(context, &on_device, &plan))) {
-    ck_assert_msg(plan != NULL, "%s", red_last_error());
-    ck_red(red_plan_execute_args(plan, queue, &args));
-    ck_red(red_download(context, queue, out, args.out, args.out_offset, bytes));
-    if (status == RED_ERR_EMPTY) memset(expected, 0xff, bytes); /* the index of nothing */
-    compare_outputs(problem, "on the device", expected, out);
-  }
-  red_plan_destroy(plan);
-  red_free(context, (void *)args.in);
-  red_free(context, (void *)args.in2);
-  red_free(context, args.out);
-  free(in);
-  free(in2);
-  free(expected);
-  free(out);
-}
 
 static void every_operator(red_queue *queue, unsigned salt) {
   random_state random = random_start(salt);
@@ -199,14 +126,10 @@ START_TEST(chosen_outputs) {
 END_TEST
 
 /* The other ways to compute the same, each with few problems: their programs are compiled anew. */
-static void other_way(const char *variable, const char *value) {
+static void other_way(const char *settings) {
   red_context *usual = context;
   random_state random = random_start(6);
-  red_context_options options = {
-      .size = sizeof options, .backend = "opencl", .native_context = native, .native_device = native_device};
-  setenv(variable, value, 1);
-  red_status status = red_context_create(&options, &context);
-  unsetenv(variable);
+  red_status status = context_under(settings, &context);
   if (status == RED_ERR_NO_DEVICE && strstr(red_last_error(), "cannot do that") != NULL) {
     printf("%s\n", red_last_error());
     context = usual;
@@ -229,11 +152,11 @@ static void other_way(const char *variable, const char *value) {
 }
 
 START_TEST(other_ways) {
-  other_way("RED_OPENCL_SCAN", "pass");
-  other_way("RED_OPENCL_SCAN", "windows");
-  other_way("RED_OPENCL_SHAPE", "wide");
-  other_way("RED_OPENCL_SHAPE", "local");
-  other_way("RED_OPENCL_SHAPE", "subgroup");
+  other_way("RED_OPENCL_SCAN=pass");
+  other_way("RED_OPENCL_SCAN=windows");
+  other_way("RED_OPENCL_SHAPE=wide");
+  other_way("RED_OPENCL_SHAPE=local");
+  other_way("RED_OPENCL_SHAPE=subgroup");
 }
 END_TEST
 
