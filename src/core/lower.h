@@ -81,11 +81,6 @@ static inline bool red_is_scan(red_kind kind) {
   return kind == RED_INCLUSIVE_SCAN || kind == RED_EXCLUSIVE_SCAN;
 }
 
-/* One value for each element and nothing done to the result: what a backend that knows the families alone computes. */
-static inline bool red_is_plain(const red_lowered *lowered) {
-  return lowered->map == RED_MAP_NONE && lowered->finish != RED_FINISH_ROOT && lowered->finish != RED_FINISH_MEAN;
-}
-
 /* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not.
  */
 red_status red_lower(const red_problem *problem, red_lowered *lowered);
