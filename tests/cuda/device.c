@@ -36,50 +36,77 @@ static red_problem on_device(const device_run *run, const red_problem *host) {
   return problem;
 }
 
+/* An output in watched memory, and inputs `at` bytes behind the beginning of theirs. */
+typedef struct arrays {
+  unsigned char *memory, *input, *input2;
+  uint64_t in_at, in2_at, out_at, out_bytes, room;
+} arrays;
+
+static uint64_t unit_of(const red_problem *problem, uint64_t bytes) {
+  if (problem->kind == RED_STATS) return 8;
+  return problem->kind == RED_REDUCE || problem->n == 0 ? bytes : bytes / problem->n;
+}
+
+/* One byte more: what is read beyond the end is read beyond the allocation. */
+static unsigned char *input_at(const device_run *run, uint64_t at, const void *data, uint64_t bytes) {
+  unsigned char *memory = alloc(run->context, at + bytes + 1);
+  if (bytes > 0) ck_red(red_upload(run->context, NULL, memory, at, data, bytes));
+  return memory;
+}
+
+static arrays arrays_new(const device_run *run, const red_problem *problem, const void *in) {
+  uint64_t size = red_dtype_bytes(problem->in), in_bytes = problem->n * size;
+  arrays a = {.in_at = FRINGE + run->in_shift * size, .in2_at = run->in2_shift * size};
+  a.out_bytes = output_bytes(problem);
+  a.out_at = run->in_place ? a.in_at : FRINGE + run->out_shift * unit_of(problem, a.out_bytes);
+  a.room = a.out_at + a.out_bytes + FRINGE;
+  if (run->in_place && a.room < a.in_at + in_bytes + FRINGE) a.room = a.in_at + in_bytes + FRINGE;
+  a.memory = alloc_filled(run->context, a.room, MARK);
+  if (!run->in_place)
+    a.input = input_at(run, a.in_at, in, in_bytes);
+  else if (in_bytes > 0)
+    ck_red(red_upload(run->context, NULL, a.memory, a.in_at, in, in_bytes));
+  if (run->in2 != NULL) a.input2 = input_at(run, a.in2_at, run->in2, in_bytes);
+  return a;
+}
+
+static void arrays_free(const device_run *run, arrays *a) {
+  red_free(run->context, a->memory);
+  red_free(run->context, a->input);
+  red_free(run->context, a->input2);
+}
+
+static void take_output(const device_run *run, const arrays *a, void *out) {
+  unsigned char *copy = malloc(a->room);
+  ck_red(red_download(run->context, run->queue, copy, a->memory, 0, a->room));
+  memcpy(out, copy + a->out_at, a->out_bytes);
+  check_fringe(copy, a->out_at - FRINGE, a->out_at);
+  check_fringe(copy, a->out_at + a->out_bytes, a->out_at + a->out_bytes + FRINGE);
+  free(copy);
+}
+
 red_status run_on_device(const device_run *run, const red_problem *host, const void *in, void *out) {
-  red_context *context = run->context;
   red_problem problem = on_device(run, host);
   red_plan *plan;
-  red_status status = red_plan_create(context, &problem, &plan);
+  red_status status = red_plan_create(run->context, &problem, &plan);
   if (status != RED_OK) return status;
-  size_t size = red_dtype_bytes(problem.in), bytes = output_bytes(&problem);
-  size_t unit = problem.kind == RED_STATS || problem.kind == RED_REDUCE || problem.n == 0 ? bytes : bytes / problem.n;
-  if (problem.kind == RED_STATS) unit = 8;
-  uint64_t in_at = FRINGE + run->in_shift * size, out_at = FRINGE + run->out_shift * unit;
-  if (run->in_place) out_at = in_at;
-  uint64_t room = out_at + bytes + FRINGE;
-  if (run->in_place && room < in_at + problem.n * size + FRINGE) room = in_at + problem.n * size + FRINGE;
-  unsigned char *memory = alloc_filled(context, room, MARK), *input = memory, *workspace = NULL;
-  if (!run->in_place) input = alloc(context, in_at + problem.n * size + 1);
-  if (problem.n > 0) ck_red(red_upload(context, NULL, input, in_at, in, problem.n * size));
-  red_args args = {.size = sizeof args, .in = input + in_at, .out = run->host_result ? out : memory + out_at};
-  unsigned char *input2 = NULL;
-  if (run->in2 != NULL) {
-    uint64_t in2_at = run->in2_shift * size;
-    input2 = alloc(context, in2_at + problem.n * size + 1);
-    if (problem.n > 0) ck_red(red_upload(context, NULL, input2, in2_at, run->in2, problem.n * size));
-    args.in2 = input2 + in2_at;
-  }
+  arrays a = arrays_new(run, &problem, in);
+  red_args args = {.size = sizeof args,
+                   .in = (run->in_place ? a.memory : a.input) + a.in_at,
+                   .in2 = a.input2 != NULL ? a.input2 + a.in2_at : NULL,
+                   .out = run->host_result ? out : a.memory + a.out_at};
   if (run->own_workspace && red_plan_workspace(plan) > 0) {
     args.workspace_bytes = red_plan_workspace(plan);
-    args.workspace = workspace = alloc_filled(context, args.workspace_bytes, 0x5a);
+    args.workspace = alloc_filled(run->context, args.workspace_bytes, 0x5a);
   }
   if (run->host_result) prepare_output(host, out);
   status = red_plan_execute_args(plan, run->queue, &args);
-  if (status == RED_OK && !run->host_result) {
-    unsigned char *copy = malloc(room);
-    ck_red(red_download(context, run->queue, copy, memory, 0, room));
-    memcpy(out, copy + out_at, bytes);
-    check_fringe(copy, out_at - FRINGE, out_at);
-    check_fringe(copy, out_at + bytes, out_at + bytes + FRINGE);
-    free(copy);
-  } else if (run->queue != NULL) {
+  if (status == RED_OK && !run->host_result)
+    take_output(run, &a, out);
+  else if (run->queue != NULL)
     ck_red(red_queue_finish(run->queue));
-  }
   red_plan_destroy(plan);
-  if (input != memory) red_free(context, input);
-  red_free(context, input2);
-  red_free(context, memory);
-  red_free(context, workspace);
+  red_free(run->context, args.workspace);
+  arrays_free(run, &a);
   return status;
 }
