@@ -3,6 +3,8 @@
  * Products, squares, magnitudes, norms and means in device memory: each input at every alignment, lengths at which
  * vectors, chunks, tiles and groups of tiles begin, every way to combine, results that the device itself finishes.
  */
+#include <cuda.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +158,38 @@ END_TEST
 
 /* ---- Host memory: larger than what is staged at a time ---- */
 
+/* Lock the pages of an array, as an application of the driver would, or unlock them (bytes 0). */
+static void lock_pages(void *array, size_t bytes) {
+  static void *library;
+  CUcontext primary;
+  if (library == NULL) library = dlopen("libcuda.so.1", RTLD_NOW);
+  ck_assert(library != NULL);
+  CUresult (*retain)(CUcontext *, CUdevice), (*release)(CUdevice), (*enter)(CUcontext);
+  CUresult (*lock)(void *, size_t, unsigned), (*unlock)(void *);
+  *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
+  *(void **)&release = dlsym(library, "cuDevicePrimaryCtxRelease_v2");
+  *(void **)&enter = dlsym(library, "cuCtxSetCurrent");
+  *(void **)&lock = dlsym(library, "cuMemHostRegister_v2");
+  *(void **)&unlock = dlsym(library, "cuMemHostUnregister");
+  ck_assert(retain != NULL && release != NULL && enter != NULL && lock != NULL && unlock != NULL);
+  ck_assert_int_eq(retain(&primary, 0), CUDA_SUCCESS);
+  ck_assert_int_eq(enter(primary), CUDA_SUCCESS);
+  ck_assert_int_eq(bytes > 0 ? lock(array, bytes, 0) : unlock(array), CUDA_SUCCESS);
+  ck_assert_int_eq(enter(NULL), CUDA_SUCCESS);
+  ck_assert_int_eq(release(0), CUDA_SUCCESS);
+}
+
+static void in_pieces(const red_problem *problem, const pair *arrays) {
+  uint64_t expected = 0, actual = 0;
+  const void *in2 = second_of(problem, arrays);
+  ck_red(red_run2(cpu, problem, arrays->in, in2, &expected));
+  red_status status = red_run2(context, problem, arrays->in, in2, &actual);
+  if (may_refuse(problem, status)) return;
+  ck_assert_msg(status == RED_OK, "%s", red_last_error());
+  compare_outputs(problem, "in pieces", &expected, &actual);
+}
+
+/* None of the inputs, one of them, or both are in memory that the copy engine reads itself. */
 START_TEST(host_memory) {
   static const red_dtype dtypes[] = {RED_F32, RED_F64, RED_F16, RED_I8, RED_I32, RED_U64};
   random_state random = random_start(204);
@@ -167,15 +201,16 @@ START_TEST(host_memory) {
     fill_large(&random, dtypes[d], arrays.in2, n);
     for (size_t o = 0; o < OPS; o++) {
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], n - random_below(&random, 100000));
-      uint64_t expected = 0, actual = 0;
-      if (!possible(&problem) || left_out(&random)) continue;
-      const void *in2 = second_of(&problem, &arrays);
-      ck_red(red_run2(cpu, &problem, arrays.in, in2, &expected));
-      red_status status = red_run2(context, &problem, arrays.in, in2, &actual);
-      if (may_refuse(&problem, status)) continue;
-      ck_assert_msg(status == RED_OK, "%s", red_last_error());
-      compare_outputs(&problem, "in pieces", &expected, &actual);
+      if (possible(&problem) && !left_out(&random)) in_pieces(&problem, &arrays);
     }
+    red_problem dot = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, dtypes[d], n);
+    lock_pages(arrays.in2, most);
+    in_pieces(&dot, &arrays);
+    lock_pages(arrays.in, most);
+    in_pieces(&dot, &arrays);
+    lock_pages(arrays.in2, 0);
+    in_pieces(&dot, &arrays);
+    lock_pages(arrays.in, 0);
   }
   pair_free(&arrays);
 }
