@@ -22,7 +22,7 @@ static unsigned samples = 15;
 
 static red_context *context, *host_context;
 static red_queue *queue;
-static red_plan *plan;
+static red_plan *plan, *canonical_plan; /* the latter of an exact case without `exact` */
 bench_cl cl;
 
 void bench_check(red_status status) {
@@ -45,6 +45,16 @@ static void run_ours(const bench_case *c) {
   bench_check(red_queue_finish(queue));
 }
 
+static int is_exact(const bench_case *c) {
+  return c->problem.exact;
+}
+
+static void run_canonical(const bench_case *c) {
+  (void)c;
+  bench_check(red_plan_execute(canonical_plan, queue, cl.in, cl.out));
+  bench_check(red_queue_finish(queue));
+}
+
 static void run_host(const bench_case *c) {
   bench_check(red_run(host_context, &c->problem, c->in, c->out));
 }
@@ -63,6 +73,7 @@ static const struct {
   int (*can)(const bench_case *c);
 } contestants[] = {
     {"libred, OpenCL", BENCH_OURS, run_ours, NULL},
+    {"libred, OpenCL, in canonical order", BENCH_PEER, run_canonical, is_exact},
     {"libred, CPU", BENCH_PEER, run_host, NULL},
     {"the device's copy", BENCH_ROOF, run_copy, NULL},
 #if defined(HAVE_BOOST_COMPUTE)
@@ -139,11 +150,17 @@ static void fill(const bench_case *c) {
 
 /* ---- Cases ---- */
 
+#define EXACT(OP, DTYPE)                                                                                               \
+  { .size = sizeof(red_problem), .kind = RED_REDUCE, .op = (OP), .in = (DTYPE), .exact = 1 }
+
 static const red_problem cases[] = {
     RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 0),
     RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F64, 0),
     RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_I32, 0),
     RED_PROBLEM_INIT(RED_REDUCE, RED_MAX, RED_F32, 0),
+    EXACT(RED_SUM, RED_F32),
+    EXACT(RED_SUM, RED_F64),
+    EXACT(RED_NRM2, RED_F32),
     RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 0),
     RED_PROBLEM_INIT(RED_EXCLUSIVE_SCAN, RED_SUM, RED_F32, 0),
     RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F64, 0),
@@ -156,6 +173,8 @@ static void run_case(bench_case *c, const char *title) {
   red_problem on_device = c->problem;
   on_device.in_memory = on_device.out_memory = RED_DEVICE;
   bench_check(red_plan_create(context, &on_device, &plan));
+  on_device.exact = 0;
+  bench_check(red_plan_create(context, &on_device, &canonical_plan));
   fill(c);
   for (size_t i = 0; i < CONTESTANTS; i++)
     if (contestants[i].can == NULL || contestants[i].can(c))
@@ -167,6 +186,7 @@ static void run_case(bench_case *c, const char *title) {
     printf("| %s | %s | %.3f | %.1f | %.2f |\n", title, series[s].name, series[s].median * 1e3,
            moved / series[s].median * 1e-9, series[s].median / series[0].median);
   red_plan_destroy(plan);
+  red_plan_destroy(canonical_plan);
 }
 
 static int wanted(const char *title, char **words, int count) {

@@ -32,6 +32,7 @@ static red_cl_exact_form form_of_terms(const red_lowered *lowered) {
 
 red_cl_exact_form red_cl_exact_form_of(const red_cl_device *device, const red_lowered *lowered) {
   red_cl_exact_form form = form_of_terms(lowered);
+  form.doubles = form.bits == 24 && device->traits.f64 && device->traits.shape == RED_CL_WIDE;
   form.finishes = lowered->in_memory == RED_DEVICE && lowered->out_memory == RED_DEVICE;
   form.group = 1;
   if (device->traits.shape == RED_CL_WIDE) {

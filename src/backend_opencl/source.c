@@ -109,9 +109,9 @@ static void exact_options(const red_cl_device *device, const red_lowered *lowere
   int used = begin_options(device, lowered->family, form.group, 0, lowered->in, text);
   snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used,
            " -DRED_EXACT_BITS=%u -DRED_SPACING=%u -DRED_BINS=%u -DRED_FIRST_BIT=%u -DRED_BATCH=%u"
-           " -DRED_EXACT_PRIVATE=%d -DRED_FINISHES=%d -DRED_MAP=%d",
-           form.bits, form.spacing, form.bins, form.first, (unsigned)form.batch, form.in_private, form.finishes,
-           (int)lowered->map);
+           " -DRED_DOUBLES=%d -DRED_EXACT_PRIVATE=%d -DRED_FINISHES=%d -DRED_MAP=%d",
+           form.bits, form.spacing, form.bins, form.first, (unsigned)form.batch, form.doubles, form.in_private,
+           form.finishes, (int)lowered->map);
 }
 
 /* Roots and quotients are rounded on the device if the sum came from there and the result stays. */

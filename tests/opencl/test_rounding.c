@@ -41,7 +41,7 @@ static void under(const char *settings, unsigned salt) {
     try_operator(&random, RED_DOT, (red_dtype)in, 1);
   }
   try_operator(&random, RED_MEAN, RED_BF16, 1);
-  try_operator(&random, RED_NRM2, RED_F16, 1);
+  try_operator(&random, RED_SUMSQ, RED_F16, 1);
   red_context_destroy(context);
   context = usual;
 }
@@ -56,6 +56,11 @@ END_TEST
 
 START_TEST(bins_in_local_memory) {
   under("RED_OPENCL_SHAPE=local", 2);
+}
+END_TEST
+
+START_TEST(bins_of_integers) {
+  under("RED_OPENCL_SHAPE=local RED_OPENCL_F64=0", 7);
 }
 END_TEST
 
@@ -74,23 +79,34 @@ START_TEST(wide_items) {
 }
 END_TEST
 
-/* The largest significand of one binade so often that a lane's bins must be carried; what it is far from is left. */
-static void fill_a_bin(const char *settings) {
-  enum {
-    N = 6000001
-  };
+/*
+ * Both ends of one bin so often that a lane's bins must be carried, or would round as doubles; then all of it undone,
+ * and something small left.
+ */
+static double of_a_bin(red_dtype dtype, uint64_t i) {
+  if (dtype == RED_F64) return 0x1.fffffffffffffp+300;
+  return i % 3 == 0 ? 0x1.000002p+49 : 0x1.fffffep+64;
+}
+
+static void fill_a_bin(const char *settings, red_dtype dtype, uint64_t n) {
   red_context *usual = context;
   random_state random = random_start(6);
-  double *x = malloc(N * sizeof *x);
+  double *x = malloc(n * sizeof *x);
   ck_assert_ptr_nonnull(x);
-  for (size_t i = 0; i < N; i++)
-    x[i] = i < N / 2 ? 0x1.fffffffffffffp+300 : i == N / 2 ? 0x1p-1000 : -0x1.fffffffffffffp+300;
+  for (uint64_t i = 0; i < n; i++) {
+    double value = i < n / 2 ? of_a_bin(dtype, i) : i == n / 2 ? 0x1p-100 : -of_a_bin(dtype, i - n / 2 - 1);
+    if (dtype == RED_F64)
+      x[i] = value;
+    else
+      ((float *)x)[i] = (float)value;
+  }
   ck_red(context_under(settings, &context));
-  red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F64, N);
-  red_problem norm = RED_PROBLEM_INIT(RED_REDUCE, RED_NRM2, RED_F64, N);
-  sum.exact = 1;
+  red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, dtype, n);
+  red_problem norm = RED_PROBLEM_INIT(RED_REDUCE, RED_NRM2, dtype, n);
+  sum.exact = norm.exact = 1;
   compare_data_on_device(&sum, x, NULL, NULL, &random);
-  sum.n = N / 2;
+  sum.n = n / 2;
+  sum.out = RED_F64;
   compare_data_on_device(&sum, x, NULL, NULL, &random);
   compare_data_on_device(&norm, x, NULL, NULL, &random);
   red_context_destroy(context);
@@ -99,9 +115,12 @@ static void fill_a_bin(const char *settings) {
 }
 
 START_TEST(beyond_the_room) {
-  fill_a_bin("RED_OPENCL_SHAPE=wide");
-  fill_a_bin("RED_OPENCL_SHAPE=local");
-  fill_a_bin("RED_OPENCL_SHAPE=local RED_OPENCL_LOCAL=4000");
+  fill_a_bin("RED_OPENCL_SHAPE=wide", RED_F64, 1000001);
+  fill_a_bin("RED_OPENCL_SHAPE=local", RED_F64, 6000001);
+  fill_a_bin("RED_OPENCL_SHAPE=local RED_OPENCL_GROUP=1", RED_F64, 1000001);
+  fill_a_bin("RED_OPENCL_SHAPE=local RED_OPENCL_LOCAL=4000", RED_F64, 1000001);
+  fill_a_bin("RED_OPENCL_SHAPE=wide", RED_F32, 1000001);
+  fill_a_bin("RED_OPENCL_SHAPE=local RED_OPENCL_GROUP=1", RED_F32, 4000001);
 }
 END_TEST
 
@@ -149,6 +168,7 @@ static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, open_native, close_native);
   tcase_add_test(tests, every_operator);
   tcase_add_test(tests, bins_in_local_memory);
+  tcase_add_test(tests, bins_of_integers);
   tcase_add_test(tests, bins_in_private_memory);
   tcase_add_test(tests, one_lane);
   tcase_add_test(tests, wide_items);

@@ -61,7 +61,7 @@ static RED_WORD16 red_term16(RED_ELEMENT16 x, RED_ELEMENT16 y) {
 }
 
 static RED_WORD16 red_exponent16(RED_WORD16 magnitude) {
-  return max(magnitude >> (RED_WORD)RED_WORD_FRACTION, (RED_WORD)1);
+  return max(magnitude >> (RED_WORD)RED_WORD_FRACTION, (RED_WORD16)((RED_WORD)1));
 }
 
 static RED_WORD16 red_significand16(RED_WORD16 magnitude) {
@@ -151,15 +151,42 @@ static void red_add_total(red_course *course, long total, uint position) {
 
 #if RED_EXACT_BITS == 24
 
+#if RED_DOUBLES
+/* So near to each other are the exponents of a block that its sum in doubles has not been rounded. */
+#define RED_DOUBLE_SPAN (53 - 24 - RED_BLOCK_BITS)
+
+static double red_total_double(double16 values) {
+  double8 v8 = values.lo + values.hi;
+  double4 v4 = v8.lo + v8.hi;
+  return v4.x + v4.y + v4.z + v4.w;
+}
+#endif
+
 /* Whether the block was close enough. */
 static bool red_add_close(red_course *course, global const RED_ELEMENT *x, global const RED_ELEMENT *y) {
   red_range16 seen = red_no_range();
-  for (uint i = 0; i < RED_BLOCK; i += 16) red_look(&seen, red_term16(vload16(0, x + i), vload16(0, y + i)));
+#if RED_DOUBLES
+  double16 doubles = 0;
+#endif
+  for (uint i = 0; i < RED_BLOCK; i += 16) {
+    uint16 term = red_term16(vload16(0, x + i), vload16(0, y + i));
+    red_look(&seen, term);
+#if RED_DOUBLES
+    doubles += convert_double16(as_float16(term));
+#endif
+  }
   red_range range = red_fold_range(seen);
   if (range.most != 0 && (red_is_special(range) || red_span(range) > RED_MOST_SPAN)) return false;
   if (range.other) course->flags |= RED_FLAG_NOT_MINUS_ZERO;
   if (range.most == 0) return true;
   uint bottom = red_bottom(range);
+#if RED_DOUBLES
+  if (red_span(range) <= RED_DOUBLE_SPAN) {
+    double units = as_double((ulong)(1023 + 150 - (int)bottom) << 52);
+    red_add_total(course, (long)(red_total_double(doubles) * units), bottom);
+    return true;
+  }
+#endif
   long16 sum = 0;
   for (uint i = 0; i < RED_BLOCK; i += 16) {
     uint16 term = red_term16(vload16(0, x + i), vload16(0, y + i)), magnitude = term & (uint)RED_WORD_MOST;

@@ -14,7 +14,7 @@
  * A node lies in memory as RED_SLOT words of 64 bits, laid out as red_state is.
  */
 #pragma OPENCL FP_CONTRACT OFF
-#if RED_CANONICAL == 64 || RED_WANT_MOMENTS
+#if RED_CANONICAL == 64 || RED_WANT_MOMENTS || RED_DOUBLES
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
