@@ -47,6 +47,15 @@ static red_status write_result(const red_cuda_job *job, const red_lowered *lower
   return status;
 }
 
+/* Into device memory; for the host's the core does it. */
+static red_status write_exact(const red_cuda_job *job, const red_lowered *lowered, const red_exact *sum) {
+  red_scalar value = {.u64 = 0};
+  red_fpenv saved = red_fpenv_enter();
+  red_status status = red_exact_finish(lowered, sum, lowered->n, &value);
+  red_fpenv_leave(saved);
+  return status == RED_OK ? store_scalar(job->queue->stream, job->out, &value, lowered->out_bytes) : status;
+}
+
 /* ---- Device memory
  * -------------------------------------------------------------------------------------------------------- */
 
@@ -61,8 +70,16 @@ static red_status write_stats(const red_lowered *lowered, const red_cuda_answer 
   return RED_OK;
 }
 
+/* There is nothing to reduce, and the result lies on the device. */
+static red_status write_empty(const red_cuda_job *job, const red_lowered *lowered, const red_exec *exec) {
+  red_exact nothing;
+  if (!lowered->exact) return write_result(job, lowered, red_state_identity(lowered), exec);
+  red_exact_clear(&nothing);
+  return write_exact(job, lowered, &nothing);
+}
+
 static red_status reduce_device(red_cuda_job *job, const red_lowered *lowered, const red_exec *exec) {
-  if (lowered->n == 0) return write_result(job, lowered, red_state_identity(lowered), exec);
+  if (lowered->n == 0) return write_empty(job, lowered, exec);
   if (lowered->out_memory == RED_DEVICE) return red_cuda_reduce_launch(job);
   red_cuda_question question;
   red_status status = job->queue->wrapped ? red_cuda_refuse_capture(job->queue, "a result in host memory") : RED_OK;
@@ -73,6 +90,10 @@ static red_status reduce_device(red_cuda_job *job, const red_lowered *lowered, c
   if (status == RED_OK) status = red_cuda_await(job->queue, &question);
   if (status != RED_OK) return status;
   if (lowered->kind == RED_STATS) return write_stats(lowered, question.answer, (char *)exec->out + exec->out_offset);
+  if (lowered->exact) {
+    red_cuda_answer_exact(question.answer, exec->exact);
+    return RED_OK;
+  }
   return write_result(job, lowered, red_cuda_answer_state(question.answer), exec);
 }
 
@@ -104,8 +125,10 @@ static red_status run(red_cuda_job *job, const red_lowered *lowered, const red_e
   void *out = (char *)exec->out + exec->out_offset;
   if (red_is_scan(lowered->kind)) return red_cuda_stage_scan(job, lowered, in, out, exec->total);
   red_state state;
-  status = red_cuda_stage_reduce(job, lowered, in, in2, &state, exec->stats);
-  if (status != RED_OK || lowered->kind == RED_STATS) return status;
+  red_exact sum, *exact = exec->exact != NULL ? exec->exact : &sum;
+  status = red_cuda_stage_reduce(job, lowered, in, in2, &state, exec->stats, lowered->exact ? exact : NULL);
+  if (status != RED_OK || lowered->kind == RED_STATS || exec->exact != NULL) return status;
+  if (lowered->exact) return write_exact(job, lowered, &sum);
   return write_result(job, lowered, state, exec);
 }
 

@@ -38,6 +38,17 @@ static bool is_pipeline(red_cuda_kernel kernel) {
   return kernels[kernel].module == RED_CUDA_MODULE_scan_pipe;
 }
 
+/* Columns in shared memory: as many blocks as fit when all of the multiprocessor's memory is shared. */
+static CUresult prepare_exact(CUfunction function, unsigned threads, unsigned shared, int *blocks) {
+  CUresult error = red_cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared);
+  if (error == CUDA_SUCCESS)
+    error = red_cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                    CU_SHAREDMEM_CARVEOUT_MAX_SHARED);
+  if (error == CUDA_SUCCESS)
+    error = red_cu.OccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, (int)threads, shared);
+  return error;
+}
+
 static red_status load_function(red_cuda_device *device, red_cuda_kernel kernel) {
   red_status status = load_module(device, kernels[kernel].module);
   if (status != RED_OK) return status;
@@ -49,7 +60,10 @@ static red_status load_function(red_cuda_device *device, red_cuda_kernel kernel)
   if (status != RED_OK) return status;
   int blocks = 1;
   CUresult error = CUDA_SUCCESS;
-  if (is_pipeline(kernel))
+  unsigned threads, shared;
+  if (red_cuda_exact_block(device, kernel, &threads, &shared))
+    error = prepare_exact(function, threads, shared, &blocks);
+  else if (is_pipeline(kernel))
     error = red_cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                     (int)red_cuda_pipe_shared(device));
   else

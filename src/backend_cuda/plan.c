@@ -59,7 +59,10 @@ static red_cuda_element element_of(const red_lowered *lowered) {
       .canonical = lowered->canonical,
   };
   if (lowered->in_signed) e.sign = (uint64_t)1 << (8 * lowered->in_bytes - 1);
-  if (lowered->has_init) e.init = red_state_from_acc(lowered, &lowered->init).u64;
+  if (lowered->has_init && lowered->exact)
+    e.init = lowered->acc_bytes == 8 ? lowered->init.u64 : lowered->init.u32; /* bits */
+  else if (lowered->has_init)
+    e.init = red_state_from_acc(lowered, &lowered->init).u64;
   return e;
 }
 
@@ -153,6 +156,7 @@ red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles) 
 /* For every address that `in` may have. */
 static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lowered) {
   if (lowered->in_memory != RED_DEVICE) return 0;
+  if (lowered->exact) return RED_CUDA_SLOTS_AT;
   uint64_t smallest = plan->any.tile;
   if (plan->small.function != NULL && plan->small.tile < smallest) smallest = plan->small.tile;
   uint64_t elements = lowered->n + (plan->by_vectors ? 16 : 0);
@@ -165,6 +169,7 @@ static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lower
  */
 
 static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered, red_cuda_plan *plan) {
+  if (lowered->exact) return red_cuda_exact_plan(device, lowered, plan);
   red_cuda_choice c = red_cuda_choose(device, lowered);
   bool scan = red_is_scan(lowered->kind);
   red_status status = red_cuda_get_kernel(device, c.any, &plan->any.function);

@@ -114,6 +114,7 @@ static red_status finish_stats(const red_cuda_job *job, CUdeviceptr raw) {
 
 red_status red_cuda_reduce_launch(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
+  if (plan->exact != NULL) return red_cuda_exact_launch(job);
   const red_cuda_shape *shape = choose_shape(job);
   red_cuda_reduce args = make_args(job, shape);
   red_cuda_layout layout = red_cuda_reduce_layout(plan, args.tiles);

@@ -146,6 +146,8 @@ typedef struct red_cuda_shape {
   unsigned threads, shared;          /* of a block; dynamic shared memory */
 } red_cuda_shape;
 
+typedef struct red_cuda_exact_kernel red_cuda_exact_kernel;
+
 typedef struct red_cuda_plan {
   red_cuda_element element;
   unsigned stats;       /* the selection */
@@ -165,7 +167,8 @@ typedef struct red_cuda_plan {
   unsigned slot_words, extrema_words; /* of a published result */
   uint64_t pad;                       /* bits of an element that changes nothing, or: */
   bool pad_is_first;
-  bool in_order; /* scans: three launches */
+  bool in_order;                      /* scans: three launches */
+  const red_cuda_exact_kernel *exact; /* of exact reductions, whose shape is `any`; else NULL */
   red_cuda_captured *captured;
 } red_cuda_plan;
 
@@ -188,6 +191,11 @@ void red_cuda_plan_destroy(void *device, void *plan);
 /* The combination that RED_CUDA_COMBINE asks for, where it can be had; polling otherwise. */
 red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowered *lowered,
                                    red_cuda_combine *combine);
+
+/* exact.c: the kernel and the shape of an exact reduction; how a block of a kernel runs, false if it is not one of
+ * these */
+red_status red_cuda_exact_plan(red_cuda_device *device, const red_lowered *lowered, red_cuda_plan *plan);
+bool red_cuda_exact_block(const red_cuda_device *device, red_cuda_kernel kernel, unsigned *threads, unsigned *shared);
 
 /* Where the parts of a workspace lie; bytes is its size. */
 typedef struct red_cuda_layout {
@@ -219,6 +227,7 @@ typedef struct red_cuda_job {
 
 red_status red_cuda_reduce_launch(const red_cuda_job *job);
 red_status red_cuda_scan_launch(const red_cuda_job *job);
+red_status red_cuda_exact_launch(const red_cuda_job *job);
 red_status red_cuda_launch(const red_cuda_function *function, uint64_t grid, const red_cuda_shape *shape,
                            CUstream stream, void **arguments);
 /* A workspace for a job: the caller's, cleared, or the queue's; one of the plan's own while a graph is captured. */
@@ -227,10 +236,12 @@ red_status red_cuda_job_workspace(const red_cuda_job *job, uint64_t bytes, CUdev
 /* From a raw answer to core states. */
 red_state red_cuda_answer_state(const red_cuda_answer *answer);
 void red_cuda_answer_stats(const red_cuda_answer *answer, red_stats_state *state);
+void red_cuda_answer_exact(const red_cuda_answer *answer, red_exact *sum);
 
-/* stage.c: host memory, in pieces. Reductions give a state, statistics *stats; scans write their outputs. */
+/* stage.c: host memory, in pieces. Reductions give a state, statistics *stats, exact reductions *exact; scans write
+ * their outputs. */
 red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
-                                 red_state *state, red_stats_state *stats);
+                                 red_state *state, red_stats_state *stats, red_exact *exact);
 red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lowered, const void *in, void *out,
                                red_state *total);
 

@@ -54,6 +54,7 @@ typedef struct gathered {
   red_forest forest; /* canonical: nodes; otherwise one running state in `state` */
   red_state state;
   red_stats_state *stats;
+  red_exact *exact;
 } gathered;
 
 static void gather_stats(gathered *all, const red_stats_state *piece, uint64_t first) {
@@ -67,8 +68,18 @@ static void gather_stats(gathered *all, const red_stats_state *piece, uint64_t f
   red_stats_merge(all->lowered, all->stats, &next);
 }
 
+static void gather_exact(gathered *all, const red_cuda_answer *answer) {
+  red_exact piece;
+  red_cuda_answer_exact(answer, &piece);
+  red_exact_merge(all->exact, &piece);
+}
+
 static void gather(gathered *all, const red_cuda_answer *answer, uint64_t i) {
   const red_lowered *lowered = all->lowered;
+  if (lowered->exact) {
+    gather_exact(all, answer);
+    return;
+  }
   red_state state = red_cuda_answer_state(answer);
   if (lowered->kind == RED_STATS) {
     red_stats_state piece;
@@ -147,10 +158,12 @@ static red_status reduce_pieces(const red_cuda_job *job, red_cuda_staging *stagi
 }
 
 red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
-                                 red_state *state, red_stats_state *stats) {
+                                 red_state *state, red_stats_state *stats, red_exact *exact) {
   unsigned bytes = lowered->in_bytes;
-  gathered all = {.lowered = lowered, .pieces = cut(lowered->n, in2 != NULL ? 2 * bytes : bytes), .stats = stats};
+  gathered all = {
+      .lowered = lowered, .pieces = cut(lowered->n, in2 != NULL ? 2 * bytes : bytes), .stats = stats, .exact = exact};
   red_forest_clear(&all.forest);
+  if (exact != NULL) red_exact_clear(exact);
   *state = red_state_identity(lowered);
   if (lowered->n == 0) return RED_OK;
   inputs arrays = inputs_of(in, in2, &all.pieces, bytes);

@@ -99,6 +99,18 @@ static const known_answer on_request[] = {
     {RED_STATS, RED_SUM, RED_I16, UNIFORM, 70001, 0x41b569d64cfc78ad},
 };
 
+/* Of the exact mode: the arrays are long enough for several blocks of a device. */
+static const known_answer exactly[] = {
+    {RED_REDUCE, RED_SUM, RED_F32, UNIFORM, 4097, 0xc1a4f18d},
+    {RED_REDUCE, RED_SUM, RED_F64, UNIFORM, 70001, 0x406013e8d5254d0e},
+    {RED_REDUCE, RED_SUM, RED_F16, UNIFORM, 4097, 0xcda8},
+    {RED_REDUCE, RED_SUM, RED_BF16, UNIFORM, 70001, 0xc311},
+    {RED_REDUCE, RED_SUMSQ, RED_F32, UNIFORM, 70001, 0x46b6fa58},
+    {RED_REDUCE, RED_MEAN, RED_BF16, UNIFORM, 1025, 0xbbb0},
+    {RED_REDUCE, RED_ASUM, RED_F64, UNIFORM, 1025, 0x407ffd56900d5682},
+    {RED_REDUCE, RED_NRM2, RED_F64, UNIFORM, 70001, 0x40632145d5878530},
+};
+
 static void put(unsigned char *array, uint64_t i, red_dtype dtype, uint64_t bits) {
   size_t bytes = red_dtype_bytes(dtype);
   memcpy(array + i * bytes, &bits, bytes);
@@ -148,10 +160,11 @@ static void cook(const known_answer *known, unsigned char *array) {
   }
 }
 
-/* A device without f64 supports the rest, and so does a backend without variances, or sums of squares and the like. */
+/* A device without f64 supports the rest, and so does a backend without the exact mode, variances or sums of squares.
+ */
 static bool is_left_out(const red_device *device, const known_answer *known, const red_lowered *lowered) {
   const red_backend *backend = device->backend;
-  const bool may_lack = known->dtype == RED_F64 || known->kind == RED_STATS || known->op >= RED_DOT;
+  const bool may_lack = lowered->exact || known->dtype == RED_F64 || known->kind == RED_STATS || known->op >= RED_DOT;
   return may_lack && backend->supports != NULL && backend->supports(device->state, lowered) != RED_OK;
 }
 
@@ -164,9 +177,11 @@ static uint64_t result_bits(const known_answer *known, const unsigned char *out,
   return bits;
 }
 
-static red_status check(red_device *device, const known_answer *known, unsigned char *in, unsigned char *out) {
+static red_status check(red_device *device, const known_answer *known, bool exact, unsigned char *in,
+                        unsigned char *out) {
   red_problem problem = RED_PROBLEM_INIT(known->kind, known->op, known->dtype, known->n);
   red_plan plan;
+  problem.exact = exact;
   if (known->kind == RED_STATS) problem.stats = RED_STAT_VARIANCE;
   red_status status = red_lower(&problem, &plan.lowered);
   if (status == RED_OK && is_left_out(device, known, &plan.lowered)) return RED_OK;
@@ -188,20 +203,20 @@ static red_status check(red_device *device, const known_answer *known, unsigned 
                   (unsigned long long)bits, (unsigned long long)known->bits);
 }
 
-static red_status check_all(red_device *device, const known_answer *known, size_t count) {
+static red_status check_all(red_device *device, const known_answer *known, size_t count, bool exact) {
   unsigned char *in = malloc(2 * MOST * sizeof(uint64_t));
   if (in == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for the self-test");
   red_fpenv saved = red_fpenv_enter();
   red_status status = RED_OK;
   for (size_t i = 0; i < count && status == RED_OK; i++)
-    status = check(device, &known[i], in, in + MOST * sizeof(uint64_t));
+    status = check(device, &known[i], exact, in, in + MOST * sizeof(uint64_t));
   red_fpenv_leave(saved);
   free(in);
   return status;
 }
 
 red_status red_verify_device(red_device *device) {
-  return check_all(device, when_opened, sizeof when_opened / sizeof when_opened[0]);
+  return check_all(device, when_opened, sizeof when_opened / sizeof when_opened[0], false);
 }
 
 red_status red_self_test(red_context *context, red_memory memory) {
@@ -211,6 +226,7 @@ red_status red_self_test(red_context *context, red_memory memory) {
   red_status status = red_context_resolve(context, &context);
   if (status == RED_OK) status = red_context_open_device(context, memory, &device);
   if (status == RED_OK) status = red_verify_device(device);
-  if (status == RED_OK) status = check_all(device, on_request, sizeof on_request / sizeof on_request[0]);
+  if (status == RED_OK) status = check_all(device, on_request, sizeof on_request / sizeof on_request[0], false);
+  if (status == RED_OK) status = check_all(device, exactly, sizeof exactly / sizeof exactly[0], true);
   return status;
 }

@@ -42,6 +42,7 @@ typedef struct red_cuda_answer {
   uint64_t word[12];
   uint32_t flag;
   uint32_t unused[7];
+  uint32_t digit[136]; /* exact reductions: of the magnitude */
 } red_cuda_answer;
 
 /* Elements, states and outputs, as in core/lower.h. */
@@ -87,6 +88,43 @@ typedef struct red_cuda_reduce {
   uint32_t *counters;                 /* arrivals of each group, level after level */
   red_cuda_element element;
 } red_cuda_reduce;
+
+/*
+ * Exact reductions. Blocks add their digits to words in the place of the counters, each on a line of its own: two words
+ * a digit and one for the flags.
+ */
+#define RED_CUDA_EXACT_STRIDE 16u   /* words of 8 bytes */
+#define RED_CUDA_EXACT_WORDS  256u  /* at most */
+#define RED_CUDA_EXACT_BLOCKS 1023u /* at most: what a word can count */
+
+/* Vectors of an input that a thread has in flight. */
+#define RED_CUDA_EXACT_BATCH(two_inputs) ((two_inputs) ? 2 : 4)
+
+/* Where an exact answer keeps what is not digits. */
+enum {
+  RED_CUDA_EXACT_FLAGS,
+  RED_CUDA_EXACT_NEGATIVE,
+  RED_CUDA_EXACT_FIRST,
+  RED_CUDA_EXACT_LAST
+};
+
+typedef struct red_cuda_exact {
+  const void *in, *in2;
+  uint64_t n;
+  uint64_t vectors; /* of 16 bytes, whole and aligned ones of `in` */
+  uint64_t steps;   /* in which every thread of the grid takes as many as it can hold */
+  uint64_t share;   /* vectors that a block takes after these */
+  uint64_t *words;
+  void *out;               /* the finished result in device memory, or NULL: */
+  red_cuda_answer *answer; /* the magnitude in host memory */
+  uint32_t answer_flag;
+  uint32_t head;     /* elements before the vectors */
+  uint32_t aligned2; /* `in2` can be loaded in vectors, too */
+  uint32_t streaming;
+  uint32_t few; /* a block has so few elements that a warp's share of a bin is one exact double */
+  uint32_t unused;
+  red_cuda_element element;
+} red_cuda_exact;
 
 #define RED_CUDA_SCAN_LEVELS 8
 

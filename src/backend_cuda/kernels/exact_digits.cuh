@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Columns of digits of radix 2^52 for doubles, and for products of two of them: a thread's own long integer in shared
+ * memory, in units of the smallest subnormal (products: of its square). A number's bits, shifted to their place, change
+ * two digits, a product's three, by less than 2^53 at most; settle() carries before a digit can leave an int64.
+ *
+ * An infinity or a NaN is found by multiplying with 0: one fused operation a number, which also says whether all
+ * numbers were -0. That is not so for negative numbers, but then the digits are not zero, or a positive number came,
+ * too.
+ */
+#ifndef RED_CUDA_EXACT_DIGITS_CUH
+#define RED_CUDA_EXACT_DIGITS_CUH
+
+#include "exact_column.cuh"
+
+namespace red {
+
+constexpr unsigned radix = 52;
+constexpr int64_t digit_mask = (1ll << radix) - 1;
+
+/* A finite double is significand * 2^bit of the smallest subnormal. */
+struct Parts {
+  int64_t significand;
+  unsigned bit;
+  __device__ explicit Parts(double x) {
+    uint32_t high = static_cast<uint32_t>(__double2hiint(x)), low = static_cast<uint32_t>(__double2loint(x));
+    unsigned exponent = high >> 20 & 0x7ff, hidden;
+    asm("min.u32 %0, %1, 1;" : "=r"(hidden) : "r"(exponent)); /* min() would become two selections */
+    uint32_t upper = (high & 0xfffff) + hidden * 0x100000;
+    significand = static_cast<int64_t>(static_cast<uint64_t>(upper) << 32 | low);
+    if (static_cast<int32_t>(high) < 0) significand = -significand;
+    bit = exponent - hidden;
+  }
+};
+
+/* bit / 52 for every bit up to 4090, by multiplication: 2^26 + 12 is a multiple of 52. */
+__device__ inline unsigned digit_of(unsigned bit) {
+  return __umulhi(bit, 82595525u);
+}
+
+__device__ inline bool is_special(double x) {
+  return (static_cast<uint32_t>(__double2hiint(x)) & 0x7ff00000u) == 0x7ff00000u;
+}
+
+__device__ inline uint32_t flags_of_special(double x) {
+  return RED_EXACT_NOT_MINUS_ZERO | (x != x ? RED_EXACT_NAN : x > 0 ? RED_EXACT_PLUS_INF : RED_EXACT_MINUS_INF);
+}
+
+template <unsigned Digits> class DigitColumn {
+public:
+  __device__ static unsigned used(bool) { return Digits; }
+  uint32_t flags = 0;
+
+  __device__ explicit DigitColumn(char *shared) : column_(shared), witness_(-0.0) {}
+
+  __device__ void clear() {
+#pragma unroll 8
+    for (unsigned d = 0; d < Digits; d++) column_.template at<int64_t>(d) = 0;
+  }
+
+  /* Let all digits but the highest lie in [0, 2^52). */
+  __device__ void settle() {
+    int64_t carry = 0;
+#pragma unroll 4
+    for (unsigned d = 0; d + 1 < Digits; d++) {
+      int64_t digit = column_.template at<int64_t>(d) + carry;
+      column_.template at<int64_t>(d) = digit & digit_mask;
+      carry = digit >> radix;
+    }
+    column_.template at<int64_t>(Digits - 1) += carry;
+  }
+
+  __device__ void leave() {
+    if (__double_as_longlong(witness_) != static_cast<long long>(0x8000000000000000ull))
+      flags |= RED_EXACT_NOT_MINUS_ZERO;
+  }
+
+  __device__ DigitSum sum_columns(unsigned digit, bool) {
+    DigitSum sum = sum_digits(column_, digit);
+    /* Columns that cancel each other have a positive number among them, which its thread has seen. */
+    if (sum.low != 0 || sum.high != 0) flags |= RED_EXACT_NOT_MINUS_ZERO;
+    return sum;
+  }
+
+protected:
+  Column<Digits> column_;
+  double witness_; /* NaN after an infinity or a NaN, -0 if there were only zeros like it, or negative numbers */
+
+  /* A significand of at most 54 bits and its sign from bit `shift` of digit d on: two digits change. */
+  __device__ void add_shifted(unsigned d, int64_t significand, unsigned shift) {
+    column_.template at<int64_t>(d) += static_cast<int64_t>(static_cast<uint64_t>(significand) << shift) & digit_mask;
+    column_.template at<int64_t>(d + 1) += significand >> (radix - shift);
+  }
+};
+
+/* Doubles: the highest bit is 2045 + 52, and 2^11 - 2 numbers may come between settlings. */
+class Digits : public DigitColumn<41> {
+public:
+  using Value = double;
+  static constexpr unsigned digits = 41;
+  static constexpr unsigned step = radix;
+  static constexpr unsigned lowest_bit = RED_EXACT_F64;
+  static constexpr unsigned first_digit = 33, groups = 3;
+  static constexpr unsigned most = (1u << 11) - 2;
+  using DigitColumn<41>::DigitColumn;
+
+  template <int Count> __device__ void add(double (&x)[Count]) {
+    double witness = witness_;
+#pragma unroll
+    for (int i = 0; i < Count; i++) witness = __fma_rn(x[i], 0.0, witness);
+    if (witness != witness) witness = set_aside(x);
+    witness_ = witness;
+#pragma unroll
+    for (int i = 0; i < Count; i++) add_finite(x[i]);
+  }
+
+private:
+  __device__ void add_finite(double x) {
+    Parts p(x);
+    unsigned d = digit_of(p.bit);
+    add_shifted(d, p.significand, p.bit - radix * d);
+  }
+
+  /* There is an infinity or a NaN among them: it becomes a flag and a zero. */
+  template <int Count> __device__ double set_aside(double (&x)[Count]) {
+    double witness = witness_;
+#pragma unroll
+    for (int i = 0; i < Count; i++) {
+      if (is_special(x[i])) {
+        flags |= flags_of_special(x[i]);
+        x[i] = -0.0;
+      }
+      witness = __fma_rn(x[i], 0.0, witness);
+    }
+    return witness;
+  }
+};
+
+struct Factors {
+  double x, y;
+};
+
+/* Products of two doubles: 106 bits, cut at 52; a digit changes by at most 2^53, and bit 4090 is one of digit 78. */
+class Products : public DigitColumn<82> {
+public:
+  using Value = Factors;
+  static constexpr unsigned digits = 82;
+  static constexpr unsigned step = radix;
+  static constexpr unsigned lowest_bit = 0;
+  static constexpr unsigned first_digit = 0, groups = 5;
+  static constexpr unsigned most = (1u << 10) - 2;
+  using DigitColumn<82>::DigitColumn;
+
+  template <int Count> __device__ void add(Factors (&v)[Count]) {
+    double test = 0.0;
+#pragma unroll
+    for (int i = 0; i < Count; i++) test = __fma_rn(v[i].y, 0.0, __fma_rn(v[i].x, 0.0, test));
+    if (test != test) set_aside(v);
+#pragma unroll
+    for (int i = 0; i < Count; i++) add_finite(v[i]);
+  }
+
+private:
+  __device__ void add_finite(Factors v) {
+    Parts x(v.x), y(v.y);
+    __int128 product = static_cast<__int128>(x.significand) * y.significand;
+    int64_t lower = static_cast<int64_t>(product) & digit_mask, upper = static_cast<int64_t>(product >> radix);
+    unsigned bit = x.bit + y.bit, d = digit_of(bit), shift = bit - radix * d;
+    add_shifted(d, lower, shift);
+    add_shifted(d + 1, upper, shift);
+    /* A zero of the product's sign: as the witness wants it. */
+    witness_ += __hiloint2double((__double2hiint(v.x) ^ __double2hiint(v.y)) & static_cast<int>(0x80000000u), 0);
+  }
+
+  template <int Count> __device__ void set_aside(Factors (&v)[Count]) {
+#pragma unroll
+    for (int i = 0; i < Count; i++) {
+      if (!is_special(v[i].x) && !is_special(v[i].y)) continue;
+      flags |= flags_of_special(v[i].x * v[i].y); /* 0 times an infinity is a NaN; no finite number overflows here */
+      v[i].x = -0.0;
+      v[i].y = 0.0;
+    }
+  }
+};
+
+} // namespace red
+
+#endif
