@@ -174,9 +174,6 @@ static void describe(void *state, red_device_info *info) {
 static red_status supports(void *device, const red_lowered *lowered) {
   (void)device;
   if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on CUDA devices yet");
-  if ((lowered->stats & (RED_STAT_VARIANCE | RED_STAT_NAN_COUNT)) != 0)
-    return red_fail(RED_ERR_UNSUPPORTED, "stats = %#x: variance and NaN count are not available on CUDA devices yet",
-                    lowered->stats);
   return RED_OK;
 }
 

@@ -96,6 +96,8 @@ static red_cuda_choice choose_word(const red_lowered *lowered) {
     break;
   case RED_FAMILY_ARGMIN:
     c.any = RED_CUDA_reduce_arg_1 + width;
+    c.large = RED_CUDA_reduce_far_1 + width;
+    c.large_tile = c.any_tile;
     c.groups = RED_CUDA_reduce_groups_arg;
     c.slot_words = 4;
     break;
@@ -107,19 +109,18 @@ static red_cuda_choice choose_word(const red_lowered *lowered) {
   return c;
 }
 
+/* A tile is 16 KB, of elements of 8 bytes 32 KB: 32 rows of a word of 4 or 8 bytes for each of 128 threads. */
 static red_cuda_choice choose_stats(const red_lowered *lowered) {
-  static const red_cuda_kernel integers[] = {RED_CUDA_stats_1, RED_CUDA_stats_2, RED_CUDA_stats_4, RED_CUDA_stats_8};
-  red_cuda_choice c = {.finish = RED_CUDA_stats_finish, .any_tile = 4096};
-  if (lowered->in_float)
-    c.any = lowered->in == RED_F16    ? RED_CUDA_stats_f16
-            : lowered->in == RED_BF16 ? RED_CUDA_stats_bf16
-            : lowered->in == RED_F32  ? RED_CUDA_stats_f32
-                                      : RED_CUDA_stats_f64;
-  else
-    c.any = integers[width_index(lowered->in_bytes)];
-  c.slot_words = lowered->in_float ? lowered->acc_bytes / 4u : 4;
-  c.extrema_words = lowered->in_bytes == 8 ? 8 : 6;
-  return c;
+  static const red_cuda_kernel kernels[][2] = {
+      {RED_CUDA_stats_1, RED_CUDA_variance_1},     {RED_CUDA_stats_2, RED_CUDA_variance_2},
+      {RED_CUDA_stats_4, RED_CUDA_variance_4},     {RED_CUDA_stats_8, RED_CUDA_variance_8},
+      {RED_CUDA_stats_f16, RED_CUDA_variance_f16}, {RED_CUDA_stats_bf16, RED_CUDA_variance_bf16},
+      {RED_CUDA_stats_f32, RED_CUDA_variance_f32}, {RED_CUDA_stats_f64, RED_CUDA_variance_f64}};
+  const bool variance = red_stats_need_moments(lowered);
+  const unsigned row = lowered->in_float ? 4 + (lowered->in - RED_F16) : width_index(lowered->in_bytes);
+  return (red_cuda_choice){.any = kernels[row][variance],
+                           .any_tile = lowered->in_bytes == 8 ? 4096 : VECTOR_TILE / lowered->in_bytes,
+                           .slot_words = RED_CUDA_STATS_SLOT_WORDS(lowered->in_bytes, variance)};
 }
 
 /* A row for each pair of dtypes whose sums have kernels of their own; integers of either sign share them. */

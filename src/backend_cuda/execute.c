@@ -62,7 +62,7 @@ static red_status write_exact(const red_cuda_job *job, const red_lowered *lowere
 static red_status write_stats(const red_lowered *lowered, const red_cuda_answer *answer, void *out) {
   red_stats_state state;
   red_stats_result result;
-  red_cuda_answer_stats(answer, &state);
+  red_cuda_answer_stats(answer, lowered, lowered->n, &state);
   red_fpenv saved = red_fpenv_enter();
   red_stats_finish(lowered, &state, lowered->n, &result);
   red_fpenv_leave(saved);

@@ -19,11 +19,13 @@
 #define LEAST_PLACES 2u
 #define MOST_PLACES  7u
 
+/* Beyond, places are looked for in one tile at the end, which takes a microsecond or two; below, in each. */
+#define FAR_BYTES ((uint64_t)128 << 20)
+
 #define REDUCE_THREADS 128u
 #define SCAN_THREADS   256u
 #define SMALL_THREADS  512u
 #define PIPE_THREADS   640u
-#define GROUP_TILES    2048u
 
 unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
   if (device->capability < 90 || device->block_shared < 2048) return 0;
@@ -95,11 +97,11 @@ red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowe
   if (c == RED_CUDA_COMBINES)
     return red_fail(RED_ERR_INVALID, "RED_CUDA_COMBINE is '%s': expected poll, last, two, pdl, coop or atomic", asked);
   if (red_is_scan(lowered->kind) && c != RED_CUDA_TWO) return RED_OK;
-  /* Statistics have no second kernel; atomics need one word and a free order. */
-  bool two = c == RED_CUDA_TWO || c == RED_CUDA_PDL;
+  /* Statistics have no second kernel and one tile a block; atomics need one word and a free order. */
+  bool plain = c == RED_CUDA_POLL || c == RED_CUDA_LAST;
   bool atomic = !lowered->canonical && lowered->kind == RED_REDUCE && lowered->family != RED_FAMILY_MUL &&
                 lowered->family != RED_FAMILY_ARGMIN;
-  if ((two && lowered->kind == RED_STATS) || (c == RED_CUDA_ATOMIC && !atomic)) return RED_OK;
+  if ((!plain && lowered->kind == RED_STATS) || (c == RED_CUDA_ATOMIC && !atomic)) return RED_OK;
   if (c == RED_CUDA_COOP && !device->cooperative) return RED_OK;
   if (c == RED_CUDA_PDL && (device->capability < 90 || red_cu.LaunchKernelEx == NULL)) return RED_OK;
   *combine = (red_cuda_combine)c;
@@ -108,50 +110,6 @@ red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowe
 
 /* ---- Workspace
  * --------------------------------------------------------------------------------------------------------------- */
-
-static uint64_t round_up(uint64_t bytes) {
-  return (bytes + 255) & ~(uint64_t)255;
-}
-
-/* Arrival counters that RED_CUDA_LAST needs: one for each group, level after level. */
-uint64_t red_cuda_counters(uint64_t tiles) {
-  uint64_t counters = 0;
-  for (uint64_t count = tiles; count > 1;) {
-    count = (count + GROUP_TILES - 1) / GROUP_TILES;
-    counters += count;
-  }
-  return counters;
-}
-
-red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles) {
-  red_cuda_layout layout = {.levels = 0};
-  uint64_t at = RED_CUDA_SLOTS_AT;
-  layout.raw = at;
-  if (plan->finish != NULL) at += round_up(RED_CUDA_RAW_WORDS * sizeof(uint64_t));
-  for (uint64_t count = tiles; layout.levels < RED_CUDA_LEVELS; count = (count + GROUP_TILES - 1) / GROUP_TILES) {
-    layout.slots[layout.levels] = at;
-    at += round_up((count + 1) * plan->slot_words * sizeof(uint64_t));
-    layout.extrema[layout.levels] = at;
-    at += round_up(count * plan->extrema_words * sizeof(uint64_t));
-    layout.levels++;
-    if (count <= GROUP_TILES) break;
-  }
-  layout.bytes = at;
-  return layout;
-}
-
-red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles) {
-  red_cuda_layout layout = {.levels = 0};
-  uint64_t at = RED_CUDA_SLOTS_AT;
-  uint64_t last = tiles > 0 ? tiles - 1 : 0; /* the digits of the last tile's index */
-  do {
-    layout.slots[layout.levels++] = at;
-    at += round_up((last + 1) * plan->slot_words * sizeof(uint64_t));
-    last >>= 5;
-  } while (last > 0);
-  layout.bytes = at;
-  return layout;
-}
 
 /* For every address that `in` may have. */
 static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lowered) {
@@ -178,23 +136,21 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.small, &plan->small.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.large, &plan->large.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.groups, &plan->groups);
-  if (status == RED_OK) status = red_cuda_get_kernel(device, c.finish, &plan->finish);
   if (status != RED_OK) return status;
   if (plan->best.function == NULL) plan->best.function = plan->quick;
-  plan->any.threads = plan->small.threads = plan->best.threads = scan ? SCAN_THREADS : REDUCE_THREADS;
+  plan->any.threads = plan->small.threads = plan->large.threads = plan->best.threads =
+      scan ? SCAN_THREADS : REDUCE_THREADS;
+  plan->large.tile = c.large_tile;
   plan->any.tile = c.any_tile;
   plan->best.tile = plan->small.tile = c.tile;
   if (scan) {
     plan->small.threads = SMALL_THREADS;
-    plan->large.threads = SCAN_THREADS;
-    plan->large.tile = c.large_tile;
     plan->best.threads = PIPE_THREADS;
     plan->best.tile = RED_CUDA_PIPE_TILE / lowered->in_bytes;
     plan->best.shared = red_cuda_pipe_shared(device);
   }
   plan->alignment = c.alignment;
   plan->slot_words = c.slot_words;
-  plan->extrema_words = c.extrema_words;
   return RED_OK;
 }
 
@@ -209,7 +165,7 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
   plan->by_vectors = lowered->kind == RED_REDUCE && !lowered->canonical;
   plan->streaming_bytes = STREAMING_BYTES;
   plan->small_elements = SMALL_SCAN_BYTES / lowered->in_bytes;
-  plan->large_elements = LARGE_SCAN_BYTES / lowered->in_bytes;
+  plan->large_elements = (red_is_scan(lowered->kind) ? LARGE_SCAN_BYTES : FAR_BYTES) / lowered->in_bytes;
   plan->in_order = red_is_scan(lowered->kind) && plan->combine == RED_CUDA_TWO;
   set_pad(plan, lowered);
   return RED_OK;

@@ -2,27 +2,31 @@
 /* Reductions and statistics of device memory: geometry, arguments, one launch or two. */
 #include "room.h"
 
+#include <string.h>
+
 /*
  * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so
  * that half of the places are always left for the others. Beyond that tile indices come from a ticket.
  */
-static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
-  return tiles / 2048 + 2 > shape->function->resident / 2;
+static bool needs_tickets(const red_cuda_plan *plan, const red_cuda_shape *shape, uint64_t tiles) {
+  return tiles / red_cuda_group_tiles(plan) + 2 > shape->function->resident / 2;
 }
 
 static uint64_t tiles_of(const red_cuda_job *job, const red_cuda_shape *shape) {
   uint64_t elements = job->n + (job->plan->by_vectors ? job->in % 16 / job->plan->element.in_bytes : 0);
   uint64_t tiles = (elements + shape->tile - 1) / shape->tile;
-  return tiles > 0 ? tiles : 1;
+  return tiles > 0 && job->plan->stats != RED_STAT_COUNT ? tiles : 1; /* a count alone looks at nothing */
 }
 
 /* Where there is no more than the quick kernel, it is for what that can do. */
 static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
   const red_cuda_shape *best = &plan->best;
+  bool at_once = plan->combine == RED_CUDA_POLL || plan->combine == RED_CUDA_LAST;
+  if (plan->large.function != NULL && job->n > plan->large_elements && at_once) return &plan->large;
   if (best->function == NULL || job->in % plan->alignment != 0 || job->in2 % plan->alignment != 0) return &plan->any;
   if (best->function != plan->quick) return best;
-  return plan->combine == RED_CUDA_POLL && !needs_tickets(best, tiles_of(job, best)) ? best : &plan->any;
+  return plan->combine == RED_CUDA_POLL && !needs_tickets(plan, best, tiles_of(job, best)) ? best : &plan->any;
 }
 
 static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *shape) {
@@ -37,12 +41,14 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
       .streaming = job->n * plan->element.in_bytes * (job->in2 != 0 ? 2 : 1) <= plan->streaming_bytes,
       .pad_is_first = plan->pad_is_first,
       .pad = plan->pad,
+      .stats = plan->stats,
       .element = plan->element,
   };
   if (plan->by_vectors) args.head_elements = (uint32_t)(job->in % 16 / plan->element.in_bytes);
   args.tiles = tiles_of(job, shape);
-  if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles) > RED_CUDA_COUNTERS) args.combine = RED_CUDA_POLL;
-  args.ordered = args.combine == RED_CUDA_POLL && args.tiles > 1 && needs_tickets(shape, args.tiles);
+  if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles, red_cuda_group_tiles(plan)) > RED_CUDA_COUNTERS)
+    args.combine = RED_CUDA_POLL;
+  args.ordered = args.combine == RED_CUDA_POLL && args.tiles > 1 && needs_tickets(plan, shape, args.tiles);
   if (job->question != NULL) {
     args.answer = (red_cuda_answer *)(uintptr_t)job->question->device;
     args.answer_flag = job->question->flag;
@@ -53,10 +59,7 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
 static void place(red_cuda_reduce *args, const red_cuda_layout *layout, CUdeviceptr workspace) {
   args->head = (red_cuda_head *)(uintptr_t)workspace;
   args->counters = (uint32_t *)(uintptr_t)(workspace + RED_CUDA_COUNTERS_AT);
-  for (unsigned i = 0; i < layout->levels; i++) {
-    args->slots[i] = (uint64_t *)(uintptr_t)(workspace + layout->slots[i]);
-    args->extrema[i] = (uint64_t *)(uintptr_t)(workspace + layout->extrema[i]);
-  }
+  for (unsigned i = 0; i < layout->levels; i++) args->slots[i] = (uint64_t *)(uintptr_t)(workspace + layout->slots[i]);
 }
 
 /* The second kernel may start while the first one ends: it waits inside. */
@@ -98,51 +101,55 @@ static red_status launch_tiles(const red_cuda_job *job, const red_cuda_shape *sh
   return RED_OK;
 }
 
-/* Statistics in device memory: the raw words wait in the workspace for the kernel that finishes them. */
-static red_status finish_stats(const red_cuda_job *job, CUdeviceptr raw) {
-  red_cuda_stats_finish args = {
-      .raw = (const uint64_t *)(uintptr_t)raw,
-      .out = (void *)(uintptr_t)job->out,
-      .n = job->n,
-      .stats = job->plan->stats,
-      .element = job->plan->element,
-  };
-  void *arguments[] = {&args};
-  const red_cuda_shape one = {.threads = 1};
-  return red_cuda_launch(job->plan->finish, 1, &one, job->queue->stream, arguments);
-}
-
 red_status red_cuda_reduce_launch(const red_cuda_job *job) {
-  const red_cuda_plan *plan = job->plan;
-  if (plan->exact != NULL) return red_cuda_exact_launch(job);
+  if (job->plan->exact != NULL) return red_cuda_exact_launch(job);
   const red_cuda_shape *shape = choose_shape(job);
   red_cuda_reduce args = make_args(job, shape);
-  red_cuda_layout layout = red_cuda_reduce_layout(plan, args.tiles);
-  bool stays = plan->finish != NULL && job->question == NULL;
-  if (args.tiles > 1 || stays) {
+  if (args.tiles > 1) {
+    red_cuda_layout layout = red_cuda_reduce_layout(job->plan, args.tiles);
     CUdeviceptr workspace;
     red_status status = red_cuda_job_workspace(job, layout.bytes, &workspace);
     if (status != RED_OK) return status;
     place(&args, &layout, workspace);
-    if (stays) args.out = (void *)(uintptr_t)(workspace + layout.raw);
   }
-  red_status status = launch_tiles(job, shape, &args);
-  if (status != RED_OK || !stays) return status;
-  return finish_stats(job, (CUdeviceptr)(uintptr_t)args.out);
+  return launch_tiles(job, shape, &args);
 }
 
 red_state red_cuda_answer_state(const red_cuda_answer *answer) {
   return (red_state){.u64 = answer->word[0], .index = answer->word[1]};
 }
 
-void red_cuda_answer_stats(const red_cuda_answer *answer, red_stats_state *state) {
-  const uint64_t *word = answer->word;
-  *state = (red_stats_state){
-      .sum = {.u64 = word[RED_CUDA_RAW_SUM]},
-      .sum_high = (int64_t)word[RED_CUDA_RAW_SUM_HIGH],
-      .least = {.u64 = word[RED_CUDA_RAW_LEAST]},
-      .greatest = {.u64 = word[RED_CUDA_RAW_GREATEST]},
-      .argmin = {.u64 = word[RED_CUDA_RAW_ARGMIN_KEY], .index = word[RED_CUDA_RAW_ARGMIN]},
-      .argmax = {.u64 = word[RED_CUDA_RAW_ARGMAX_KEY], .index = word[RED_CUDA_RAW_ARGMAX]},
-  };
+static double f64_of(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* The arg operators' keys, for which zeros are equal: those of -0 and +0 are neighbours, `zero` is +0's. */
+static red_state merged(uint64_t key, uint64_t minus_zero, uint64_t zero, uint64_t index) {
+  return (red_state){.u64 = key == minus_zero ? zero : key, .index = index};
+}
+
+void red_cuda_answer_stats(const red_cuda_answer *answer, const red_lowered *lowered, uint64_t n,
+                           red_stats_state *state) {
+  const uint64_t *word = answer->word, minus_one = UINT64_MAX;
+  const uint64_t least = word[RED_CUDA_RAW_LEAST], greatest = word[RED_CUDA_RAW_GREATEST];
+  const bool zeros = lowered->in_float;
+  *state = red_stats_identity(lowered);
+  if (red_stats_need_sum(lowered)) {
+    state->sum.u64 = word[RED_CUDA_RAW_SUM];
+    state->sum_high = (int64_t)word[RED_CUDA_RAW_SUM_HIGH];
+  }
+  if (red_stats_need_extrema(lowered)) {
+    state->least.u64 = least;
+    state->greatest.u64 = greatest;
+  }
+  if ((lowered->stats & (RED_STAT_ARGMIN | RED_STAT_ARGMAX)) != 0) {
+    state->argmin = merged(least, zeros ? minus_one : least, zeros ? 0 : least, word[RED_CUDA_RAW_ARGMIN]);
+    state->argmax = merged(greatest, zeros ? 0 : greatest, zeros ? minus_one : greatest, word[RED_CUDA_RAW_ARGMAX]);
+  }
+  if (red_stats_need_nan_count(lowered)) state->nan_count = word[RED_CUDA_RAW_NANS];
+  if (red_stats_need_moments(lowered))
+    state->moments = (red_moments){n, f64_of(word[RED_CUDA_RAW_MEAN]), f64_of(word[RED_CUDA_RAW_MEAN_LOW]),
+                                   f64_of(word[RED_CUDA_RAW_SQUARES])};
 }

@@ -153,19 +153,18 @@ typedef struct red_cuda_plan {
   unsigned stats;       /* the selection */
   red_cuda_shape best;  /* where in and out are aligned to `alignment` bytes */
   red_cuda_shape small; /* scans: likewise, up to `small_elements`, */
-  red_cuda_shape large; /* and up to `large_elements` */
+  red_cuda_shape large; /* and up to `large_elements`; reductions: everywhere, beyond so many */
   red_cuda_shape any;   /* everywhere */
   unsigned alignment;
   uint64_t small_elements, large_elements;
   const red_cuda_function *quick;  /* `best` without what polling alone does not need; may be all there is of it */
   const red_cuda_function *groups; /* the second of two launches; scans: the nodes of a level */
-  const red_cuda_function *finish; /* statistics in device memory */
   bool as_it_is;                   /* outputs are accumulators */
   bool by_vectors;                 /* tiles count from a 16-byte boundary */
   red_cuda_combine combine;
-  uint64_t streaming_bytes;           /* up to here loads leave the caches alone */
-  unsigned slot_words, extrema_words; /* of a published result */
-  uint64_t pad;                       /* bits of an element that changes nothing, or: */
+  uint64_t streaming_bytes; /* up to here loads leave the caches alone */
+  unsigned slot_words;      /* of a published result */
+  uint64_t pad;             /* bits of an element that changes nothing, or: */
   bool pad_is_first;
   bool in_order;                      /* scans: three launches */
   const red_cuda_exact_kernel *exact; /* of exact reductions, whose shape is `any`; else NULL */
@@ -178,10 +177,10 @@ unsigned red_cuda_pipe_shared(const red_cuda_device *device);
 
 /* choose.c: kernels, or RED_CUDA_NO_KERNEL, and what a block of them takes. */
 typedef struct red_cuda_choice {
-  red_cuda_kernel best, quick, small, large, any, groups, finish;
+  red_cuda_kernel best, quick, small, large, any, groups;
   uint64_t tile, large_tile, any_tile; /* elements; `tile`: of best or small */
   unsigned alignment;
-  unsigned slot_words, extrema_words;
+  unsigned slot_words;
 } red_cuda_choice;
 red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered *lowered);
 
@@ -197,13 +196,15 @@ red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowe
 red_status red_cuda_exact_plan(red_cuda_device *device, const red_lowered *lowered, red_cuda_plan *plan);
 bool red_cuda_exact_block(const red_cuda_device *device, red_cuda_kernel kernel, unsigned *threads, unsigned *shared);
 
-/* Where the parts of a workspace lie; bytes is its size. */
+/* layout.c: where the parts of a workspace lie; bytes is its size. */
 typedef struct red_cuda_layout {
-  uint64_t raw, bytes;
-  uint64_t slots[RED_CUDA_SCAN_LEVELS], extrema[RED_CUDA_LEVELS];
+  uint64_t bytes;
+  uint64_t slots[RED_CUDA_SCAN_LEVELS];
   unsigned levels;
 } red_cuda_layout;
-uint64_t red_cuda_counters(uint64_t tiles);
+uint64_t red_cuda_counters(uint64_t tiles, uint64_t group);
+/* How many tiles form a group, and groups a group of the next level. */
+uint64_t red_cuda_group_tiles(const red_cuda_plan *plan);
 red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles);
 red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles);
 
@@ -233,9 +234,10 @@ red_status red_cuda_launch(const red_cuda_function *function, uint64_t grid, con
 /* A workspace for a job: the caller's, cleared, or the queue's; one of the plan's own while a graph is captured. */
 red_status red_cuda_job_workspace(const red_cuda_job *job, uint64_t bytes, CUdeviceptr *workspace);
 
-/* From a raw answer to core states. */
+/* From a raw answer to core states; statistics of n elements. */
 red_state red_cuda_answer_state(const red_cuda_answer *answer);
-void red_cuda_answer_stats(const red_cuda_answer *answer, red_stats_state *state);
+void red_cuda_answer_stats(const red_cuda_answer *answer, const red_lowered *lowered, uint64_t n,
+                           red_stats_state *state);
 void red_cuda_answer_exact(const red_cuda_answer *answer, red_exact *sum);
 
 /* stage.c: host memory, in pieces. Reductions give a state, statistics *stats, exact reductions *exact; scans write

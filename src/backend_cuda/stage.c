@@ -55,8 +55,10 @@ typedef struct gathered {
   red_state state;
   red_stats_state *stats;
   red_exact *exact;
+  red_moments_forest moments; /* of the variance */
 } gathered;
 
+/* Everything but sums and moments, whose order matters. */
 static void gather_stats(gathered *all, const red_stats_state *piece, uint64_t first) {
   red_stats_state next = *piece;
   next.argmin.index += first;
@@ -81,15 +83,15 @@ static void gather(gathered *all, const red_cuda_answer *answer, uint64_t i) {
     return;
   }
   red_state state = red_cuda_answer_state(answer);
+  unsigned level = all->pieces.count > 1 ? log2_of(all->pieces.elements / red_chunk_elements(lowered)) : 0;
   if (lowered->kind == RED_STATS) {
     red_stats_state piece;
-    red_cuda_answer_stats(answer, &piece);
+    red_cuda_answer_stats(answer, lowered, length_of(&all->pieces, lowered->n, i), &piece);
     gather_stats(all, &piece, i * all->pieces.elements);
+    if (red_stats_need_moments(lowered)) red_moments_push(&all->moments, level, i, piece.moments);
     state = piece.sum;
   }
   if (lowered->canonical) {
-    uint64_t chunks = all->pieces.elements / red_chunk_elements(lowered);
-    unsigned level = all->pieces.count > 1 ? log2_of(chunks) : 0;
     red_forest_push(&all->forest, lowered, level, i, state);
   } else if (lowered->kind == RED_REDUCE) {
     state.index += i * all->pieces.elements;
@@ -164,8 +166,10 @@ red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *low
       .lowered = lowered, .pieces = cut(lowered->n, in2 != NULL ? 2 * bytes : bytes), .stats = stats, .exact = exact};
   red_forest_clear(&all.forest);
   if (exact != NULL) red_exact_clear(exact);
+  red_moments_clear(&all.moments);
   *state = red_state_identity(lowered);
-  if (lowered->n == 0) return RED_OK;
+  if (stats != NULL) *stats = red_stats_identity(lowered);
+  if (lowered->n == 0 || lowered->stats == RED_STAT_COUNT) return RED_OK; /* nothing to look at */
   inputs arrays = inputs_of(in, in2, &all.pieces, bytes);
   red_cuda_staging *staging;
   red_status status = red_cuda_staging_get(job->device, job->queue, arrays.second + all.pieces.elements * bytes, 0,
@@ -177,6 +181,7 @@ red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *low
   if (status == RED_OK) {
     *state = lowered->canonical ? red_forest_root(&all.forest, lowered) : all.state;
     if (stats != NULL && lowered->canonical) stats->sum = *state;
+    if (stats != NULL) stats->moments = red_moments_root(&all.moments);
   }
   red_fpenv_leave(saved);
   return status;

@@ -17,25 +17,19 @@ static const uint64_t tile_counts[] = {1,    2,     31,     32,     33,      204
                                        2049, 65536, 131072, 262144, 4194305, 2048ull * 2048, 1ull << 31};
 
 START_TEST(reductions) {
-  static const unsigned words[][2] = {{1, 0}, {2, 0}, {4, 0}, {1, 6}, {4, 8}};
-  red_cuda_function some = {NULL, 1};
+  static const unsigned words[][2] = {{1, 0}, {2, 0}, {4, 0}, {8, RED_STAT_DEFAULT}, {16, RED_STAT_ALL}};
   for (size_t w = 0; w < sizeof words / sizeof *words; w++)
     for (size_t t = 0; t < sizeof tile_counts / sizeof *tile_counts; t++) {
-      red_cuda_plan plan = {.slot_words = words[w][0], .extrema_words = words[w][1]};
-      if (words[w][1] > 0) plan.finish = &some;
+      red_cuda_plan plan = {.slot_words = words[w][0], .stats = words[w][1]};
       red_cuda_layout layout = red_cuda_reduce_layout(&plan, tile_counts[t]);
-      uint64_t at[2 * RED_CUDA_LEVELS + 1], bytes[2 * RED_CUDA_LEVELS + 1], count = tile_counts[t];
-      unsigned parts = 0;
-      for (unsigned k = 0; k < layout.levels; k++, count = (count + 2047) / 2048) {
-        at[parts] = layout.slots[k];
-        bytes[parts++] = count * words[w][0] * 8;
-        at[parts] = layout.extrema[k];
-        bytes[parts++] = count * words[w][1] * 8;
+      uint64_t at[RED_CUDA_LEVELS], bytes[RED_CUDA_LEVELS], count = tile_counts[t];
+      uint64_t group = words[w][1] != 0 ? RED_CUDA_STATS_GROUP : 2048;
+      for (unsigned k = 0; k < layout.levels; k++, count = (count + group - 1) / group) {
+        at[k] = layout.slots[k];
+        bytes[k] = count * words[w][0] * 8;
       }
       ck_assert_uint_eq(count, 1); /* everything comes together at the top */
-      at[parts] = layout.raw;
-      bytes[parts++] = plan.finish != NULL ? RED_CUDA_RAW_WORDS * 8 : 0;
-      check_parts(&layout, at, bytes, parts);
+      check_parts(&layout, at, bytes, layout.levels);
     }
 }
 END_TEST
@@ -59,11 +53,12 @@ END_TEST
 /* One counter a group at every level; above the reserve the host takes another way. */
 START_TEST(counters) {
   ck_assert_uint_ge(RED_CUDA_COUNTERS_AT, sizeof(red_cuda_head));
-  ck_assert_uint_eq(red_cuda_counters(1), 0);
-  ck_assert_uint_eq(red_cuda_counters(2048), 1);
-  ck_assert_uint_eq(red_cuda_counters(2049), 3);
-  ck_assert_uint_eq(red_cuda_counters(262144), 129);
-  ck_assert_uint_gt(red_cuda_counters(1ull << 31), RED_CUDA_COUNTERS);
+  ck_assert_uint_eq(red_cuda_counters(1, 2048), 0);
+  ck_assert_uint_eq(red_cuda_counters(2048, 2048), 1);
+  ck_assert_uint_eq(red_cuda_counters(2049, 2048), 3);
+  ck_assert_uint_eq(red_cuda_counters(262144, 2048), 129);
+  ck_assert_uint_eq(red_cuda_counters(262144, 512), 513);
+  ck_assert_uint_gt(red_cuda_counters(1ull << 31, 2048), RED_CUDA_COUNTERS);
 }
 END_TEST
 

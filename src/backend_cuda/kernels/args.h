@@ -81,11 +81,10 @@ typedef struct red_cuda_reduce {
   uint32_t ordered;       /* tile indices come from a ticket */
   uint32_t head_elements; /* elements between the 16-byte boundary before `in` and `in` */
   uint32_t pad_is_first;  /* pad with in[0], else with `pad` */
-  uint32_t unused;
-  uint64_t pad;                       /* bits of an element */
-  const void *in2;                    /* RED_MAP_PRODUCT */
-  uint64_t *extrema[RED_CUDA_LEVELS]; /* statistics */
-  uint32_t *counters;                 /* arrivals of each group, level after level */
+  uint32_t stats;         /* the selection */
+  uint64_t pad;           /* bits of an element */
+  const void *in2;        /* RED_MAP_PRODUCT */
+  uint32_t *counters;     /* arrivals of each group, level after level */
   red_cuda_element element;
 } red_cuda_reduce;
 
@@ -155,14 +154,12 @@ typedef struct red_cuda_scan {
   red_cuda_element element;
 } red_cuda_scan;
 
-/* Statistics of device memory whose result stays there: from the raw words to red_stats_result. */
-typedef struct red_cuda_stats_finish {
-  const uint64_t *raw;
-  void *out;
-  uint64_t n;
-  uint64_t stats; /* the selection */
-  red_cuda_element element;
-} red_cuda_stats_finish;
+/*
+ * Statistics: how many tiles form a group, and the words of a slot, which summaries of elements of 4 bytes or fewer, or
+ * of 8, fill, without the variance or with it.
+ */
+#define RED_CUDA_STATS_GROUP                       512u
+#define RED_CUDA_STATS_SLOT_WORDS(bytes, variance) ((variance) ? 16u : (bytes) == 8 ? 10u : 8u)
 
 /* Order of the words of a raw statistics result. */
 enum {
@@ -170,10 +167,12 @@ enum {
   RED_CUDA_RAW_SUM_HIGH,
   RED_CUDA_RAW_LEAST,
   RED_CUDA_RAW_GREATEST,
-  RED_CUDA_RAW_ARGMIN_KEY,
   RED_CUDA_RAW_ARGMIN,
-  RED_CUDA_RAW_ARGMAX_KEY,
   RED_CUDA_RAW_ARGMAX,
+  RED_CUDA_RAW_NANS,
+  RED_CUDA_RAW_MEAN, /* of the moments; their count is that of the elements */
+  RED_CUDA_RAW_MEAN_LOW,
+  RED_CUDA_RAW_SQUARES,
   RED_CUDA_RAW_WORDS
 };
 

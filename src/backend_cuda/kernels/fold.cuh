@@ -20,7 +20,7 @@ constexpr uint64_t group_tiles = 2048;
 struct CombineScratch {
   uint64_t word[64];
   uint64_t tile;
-  uint32_t epoch;
+  uint32_t epoch, before;
   uint32_t closing;
 };
 

@@ -156,6 +156,47 @@ template <bool Float, bool Zeros> struct LeastKey<8, Float, Zeros> {
   __device__ int64_t key(const KeyRule<8> &) const { return least; }
 };
 
+/*
+ * f64 without NaNs, by comparisons of numbers, which are fewer instructions than keys; greatest values are least
+ * negated ones. Comparisons take zeros for equal: the signs are collected beside them.
+ */
+struct LeastDouble {
+  double least;
+  uint32_t signs;
+  bool nan;
+  __device__ LeastDouble() : least(__longlong_as_double(0x7ff0000000000000ll)), signs(0), nan(false) {}
+  __device__ void take(const KeyRule<8> &rule, const uint4 &x) {
+    const uint32_t sign = static_cast<uint32_t>(rule.flip >> 32) & 0x80000000u;
+    const uint32_t a_high = x.y ^ sign, b_high = x.w ^ sign;
+    double a = __hiloint2double(static_cast<int>(a_high), static_cast<int>(x.x));
+    double b = __hiloint2double(static_cast<int>(b_high), static_cast<int>(x.z));
+    least = a < least ? a : least;
+    least = b < least ? b : least;
+    signs |= a_high | b_high;
+    nan |= (a != a) | (b != b);
+  }
+  template <bool Zeros> __device__ int64_t key(const KeyRule<8> &rule) const {
+    uint64_t bits = static_cast<uint64_t>(__double_as_longlong(least));
+    if (least == 0) bits = (Zeros ? rule.flip >> 63 : signs >> 31) != 0 ? 1ull << 63 : 0; /* +0, negated or not */
+    return static_cast<int64_t>(bits) ^ (static_cast<int64_t>(bits) >> 63 & INT64_MAX);
+  }
+};
+
+/* The least key of a thread's vectors. */
+template <unsigned Bytes, bool Float, bool Zeros, unsigned Count>
+__device__ inline typename KeyRule<Bytes>::Key least_key(const KeyRule<Bytes> &rule, const uint4 (&x)[Count]) {
+  if constexpr (Bytes == 8 && Float) {
+    LeastDouble least;
+#pragma unroll
+    for (unsigned i = 0; i < Count; i++) least.take(rule, x[i]);
+    if (!least.nan) return least.template key<Zeros>(rule);
+  }
+  LeastKey<Bytes, Float, Zeros> least;
+#pragma unroll
+  for (unsigned i = 0; i < Count; i++) least.take(rule, x[i]);
+  return least.key(rule);
+}
+
 /* The first element of a vector whose key is `key`; there is one. */
 template <unsigned Bytes, bool Float, bool Zeros>
 __device__ inline unsigned find_key(const KeyRule<Bytes> &rule, const uint4 &x, typename KeyRule<Bytes>::Key key) {
@@ -185,13 +226,20 @@ __device__ inline int32_t warp_least(int32_t key) {
 #endif
 }
 
+/* First the upper halves, then the lower ones of those that have the least. */
 __device__ inline int64_t warp_least(int64_t key) {
+#if __CUDA_ARCH__ >= 800
+  int32_t high = static_cast<int32_t>(key >> 32), least = __reduce_min_sync(0xffffffffu, high);
+  uint32_t low = __reduce_min_sync(0xffffffffu, high == least ? static_cast<uint32_t>(key) : UINT32_MAX);
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<uint32_t>(least)) << 32 | low);
+#else
 #pragma unroll
   for (unsigned h = 16; h > 0; h /= 2) {
     int64_t other = warp_xor(key, h);
     key = other < key ? other : key;
   }
   return key;
+#endif
 }
 
 __device__ inline uint32_t warp_first(uint32_t position) {

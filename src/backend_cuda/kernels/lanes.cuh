@@ -62,18 +62,22 @@ template <class Merge> __device__ inline double fold_lanes(double (&a)[2], Merge
   return merge(merge(scratch.lane[0], scratch.lane[1]), merge(scratch.lane[2], scratch.lane[3]));
 }
 
-/* Four lanes in each thread: a chunk is a warp. Threads exchange lanes, so that each is left with one. */
-template <class Merge> __device__ inline float fold_lanes(float (&a)[4], Merge merge, FoldScratch<float> &scratch) {
+/* Four adjacent lanes in each thread: a chunk is a warp. Threads exchange lanes, so that each is left with one. */
+template <class T, class Merge> __device__ inline T fold_warp(const T (&a)[4], Merge merge) {
   unsigned thread = threadIdx.x % 32;
   bool upper = thread & 16, second = thread & 8;
-  float low = merge(upper ? a[2] : a[0], warp_xor(upper ? a[0] : a[2], 16));
-  float high = merge(upper ? a[3] : a[1], warp_xor(upper ? a[1] : a[3], 16));
-  float one = merge(second ? high : low, warp_xor(second ? low : high, 8));
+  T low = merge(upper ? a[2] : a[0], warp_xor(upper ? a[0] : a[2], 16));
+  T high = merge(upper ? a[3] : a[1], warp_xor(upper ? a[1] : a[3], 16));
+  T one = merge(second ? high : low, warp_xor(second ? low : high, 8));
 #pragma unroll
   for (unsigned h = 4; h > 0; h /= 2) one = merge(one, warp_xor(one, h));
   one = merge(one, warp_xor(one, 16)); /* lanes 0 and 2, 1 and 3 of the last four */
-  one = merge(one, warp_xor(one, 8));
-  if (thread == 0) scratch.lane[threadIdx.x / 32] = one;
+  return merge(one, warp_xor(one, 8));
+}
+
+template <class Merge> __device__ inline float fold_lanes(float (&a)[4], Merge merge, FoldScratch<float> &scratch) {
+  float one = fold_warp(a, merge);
+  if (threadIdx.x % 32 == 0) scratch.lane[threadIdx.x / 32] = one;
   __syncthreads();
   return merge(merge(scratch.lane[0], scratch.lane[1]), merge(scratch.lane[2], scratch.lane[3]));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Minima and maxima of every dtype and their places, as least signed keys of the element's width. For the place a tile
- * first finds its least key, then only the threads that have it look where; the smallest place wins.
+ * first finds its least key, then only the threads that have it look where; the smallest place wins. Of a large array
+ * (reduce_far) only the last block does so, in the first of the tiles that have the least key of all.
  */
 #include <red/device/cuda/block.cuh>
 
@@ -13,31 +14,31 @@ struct KeyScratch {
   CombineScratch combine;
   BlockScratch<int64_t> block;
   uint32_t place[block_warps];
+  uint64_t tile;
 };
 
-template <unsigned Bytes, bool Float>
-__device__ inline typename KeyRule<Bytes>::Key least_of(const KeyRule<Bytes> &rule, const uint4 (&x)[tile_vectors]) {
-  LeastKey<Bytes, Float, false> least;
-#pragma unroll
-  for (unsigned i = 0; i < tile_vectors; i++) least.take(rule, x[i]);
-  return least.key(rule);
+/* The least key of the block's tile, in all threads. */
+template <unsigned Bytes, bool Zeros>
+__device__ inline typename KeyRule<Bytes>::Key least_of_tile(const red_cuda_reduce &args, const KeyRule<Bytes> &rule,
+                                                             uint64_t t, KeyScratch &scratch) {
+  using Key = typename KeyRule<Bytes>::Key;
+  uint4 x[tile_vectors];
+  load_tile<Bytes>(args, t, x);
+  Key least = Bytes > 1 && args.element.in_float ? least_key<Bytes, (Bytes > 1), Zeros>(rule, x)
+                                                 : least_key<Bytes, false, Zeros>(rule, x);
+  least = warp_least(least);
+  if (threadIdx.x % 32 == 0) scratch.block.warp[threadIdx.x / 32] = least;
+  __syncthreads();
+  const int64_t *warp = scratch.block.warp;
+  return static_cast<Key>(min(min(warp[0], warp[1]), min(warp[2], warp[3])));
 }
 
 template <unsigned Bytes> __device__ inline void reduce_min(const red_cuda_reduce &args) {
-  using Key = typename KeyRule<Bytes>::Key;
   __shared__ KeyScratch scratch;
   const KeyRule<Bytes> rule(args.element);
   const WordPolicy<MergeMin> policy(args.element);
   auto tile = [&](uint64_t t) {
-    uint4 x[tile_vectors];
-    load_tile<Bytes>(args, t, x);
-    Key least =
-        Bytes > 1 && args.element.in_float ? least_of<Bytes, (Bytes > 1)>(rule, x) : least_of<Bytes, false>(rule, x);
-    least = warp_least(least);
-    if (threadIdx.x % 32 == 0) scratch.block.warp[threadIdx.x / 32] = least;
-    __syncthreads();
-    const int64_t *warp = scratch.block.warp;
-    return static_cast<uint64_t>(min(min(warp[0], warp[1]), min(warp[2], warp[3])));
+    return static_cast<uint64_t>(static_cast<int64_t>(least_of_tile<Bytes, false>(args, rule, t, scratch)));
   };
   reduce_tiles(args, policy, tile, scratch.combine);
 }
@@ -82,19 +83,46 @@ __device__ inline KeyIndex least_and_place(const KeyRule<Bytes> &rule, const uin
   return KeyIndex{least, place};
 }
 
+/* The first element of tile t with the tile's least key, and the key. */
+template <unsigned Bytes>
+__device__ inline KeyIndex find_in_tile(const red_cuda_reduce &args, const KeyRule<Bytes> &rule, uint64_t t,
+                                        KeyScratch &scratch) {
+  uint4 x[tile_vectors];
+  load_tile<Bytes>(args, t, x);
+  KeyIndex state = Bytes > 1 && args.element.in_float ? least_and_place<Bytes, (Bytes > 1)>(rule, x, scratch)
+                                                      : least_and_place<Bytes, false>(rule, x, scratch);
+  /* Whatever pads the first vector is in[0]: its place is that of in[0]. */
+  uint64_t place = t * VectorShape<Bytes>::tile + state.index;
+  state.index = place < args.head_elements ? 0 : place - args.head_elements;
+  return state;
+}
+
 template <unsigned Bytes> __device__ inline void reduce_arg(const red_cuda_reduce &args) {
   __shared__ KeyScratch scratch;
   const KeyRule<Bytes> rule(args.element);
-  const ArgPolicy policy(args.element);
+  auto tile = [&](uint64_t t) { return find_in_tile<Bytes>(args, rule, t, scratch); };
+  reduce_tiles(args, ArgPolicy(args.element), tile, scratch.combine);
+}
+
+/* The places of tiles are their indices, until all has come together. */
+template <unsigned Bytes> struct FarPolicy : ArgPolicy {
+  static constexpr bool asks_input = true;
+  KeyScratch &shared;
+  __device__ FarPolicy(const red_cuda_element &e, KeyScratch &scratch) : ArgPolicy(e), shared(scratch) {}
+  __device__ void ask_input(const red_cuda_reduce &args, KeyIndex &state) const {
+    if (threadIdx.x == 0) shared.tile = state.index;
+    __syncthreads();
+    state = find_in_tile<Bytes>(args, KeyRule<Bytes>(args.element), shared.tile, shared);
+  }
+};
+
+template <unsigned Bytes> __device__ inline void reduce_far(const red_cuda_reduce &args) {
+  __shared__ KeyScratch scratch;
+  const KeyRule<Bytes> rule(args.element);
+  const FarPolicy<Bytes> policy(args.element, scratch);
   auto tile = [&](uint64_t t) {
-    uint4 x[tile_vectors];
-    load_tile<Bytes>(args, t, x);
-    KeyIndex state = Bytes > 1 && args.element.in_float ? least_and_place<Bytes, (Bytes > 1)>(rule, x, scratch)
-                                                        : least_and_place<Bytes, false>(rule, x, scratch);
-    /* Whatever pads the first vector is in[0]: its place is that of in[0]. */
-    uint64_t place = t * VectorShape<Bytes>::tile + state.index;
-    state.index = place < args.head_elements ? 0 : place - args.head_elements;
-    return state;
+    int64_t least = least_of_tile<Bytes, true>(args, rule, t, scratch);
+    return KeyIndex{least, tile_at_hand(scratch.combine)};
   };
   reduce_tiles(args, policy, tile, scratch.combine);
 }
@@ -119,6 +147,7 @@ template <unsigned Bytes> __device__ inline void reduce_arg(const red_cuda_reduc
 
 WIDTHS(reduce_min, reduce_min)
 WIDTHS(reduce_arg, reduce_arg)
+WIDTHS(reduce_far, reduce_far)
 
 KERNEL(reduce_groups_min)(const __grid_constant__ red_cuda_reduce args) {
   __shared__ red::CombineScratch scratch;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of a run of tiles, a node of the canonical tree: how neighbours merge, how summaries are published in
+ * slots and how a group of slots is folded. Only what the selection needs is published and waited for.
+ */
+#ifndef RED_CUDA_STATS_SUMMARY_CUH
+#define RED_CUDA_STATS_SUMMARY_CUH
+
+#include <red/red.h>
+
+#include "moments.cuh"
+#include "stats_rows.cuh"
+
+namespace red {
+
+/* What a selection makes necessary (core/state.h). */
+constexpr unsigned needs_sum = RED_STAT_SUM | RED_STAT_MEAN, needs_moments = RED_STAT_VARIANCE,
+                   needs_nans = RED_STAT_NAN_COUNT, needs_places = RED_STAT_ARGMIN | RED_STAT_ARGMAX,
+                   needs_extremes = RED_STAT_MIN | RED_STAT_MAX | needs_places;
+
+template <class Element> struct Summary {
+  using Key = typename Element::Key;
+  typename Element::Number sum;
+  Key least, greatest;     /* least keys of RED_MIN and of RED_MAX; a NaN makes both nan_key */
+  uint32_t argmin, argmax; /* tiles */
+  uint64_t nans;
+  Moments moments;
+};
+
+template <class Element> __device__ inline Summary<Element> no_summary() {
+  constexpr typename Element::Key most = greatest_key<typename Element::Key>();
+  return {Element::is_float ? static_cast<typename Element::Number>(-0.0) : static_cast<typename Element::Number>(0),
+          most,
+          most,
+          0,
+          0,
+          0,
+          {0, 0, 0, 0}};
+}
+
+/* To the places a zero is a zero: -1 and 0 are the keys of -0 and +0, and the other way round in complements. */
+template <class Element> __device__ inline typename Element::Key place_of_least(typename Element::Key key) {
+  return Element::is_float && key == -1 ? 0 : key;
+}
+template <class Element> __device__ inline typename Element::Key place_of_greatest(typename Element::Key key) {
+  return Element::is_float && key == 0 ? -1 : key;
+}
+
+/* Neighbours, a on the left: of equals its tile is the earlier one. */
+template <class Element>
+__device__ inline Summary<Element> merge_summaries(const Summary<Element> &a, const Summary<Element> &b) {
+  Summary<Element> m = a;
+  m.sum = a.sum + b.sum;
+  if (place_of_least<Element>(b.least) < place_of_least<Element>(a.least)) m.argmin = b.argmin;
+  if (place_of_greatest<Element>(b.greatest) < place_of_greatest<Element>(a.greatest)) m.argmax = b.argmax;
+  m.least = b.least < a.least ? b.least : a.least;
+  m.greatest = b.greatest < a.greatest ? b.greatest : a.greatest;
+  m.nans = a.nans + b.nans;
+  return m;
+}
+
+template <class Element, bool WithMoments>
+__device__ inline Summary<Element> merge(const Summary<Element> &a, const Summary<Element> &b) {
+  Summary<Element> m = merge_summaries(a, b);
+  if constexpr (WithMoments) m.moments = merge_moments(a.moments, b.moments);
+  return m;
+}
+
+/* ---- Slots
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * The words of a slot, two and two so that each pair is one access. A tile's places are itself and are not written;
+ * counts of elements follow from the slot's index.
+ */
+template <class Element, bool WithMoments> struct SlotWords {
+  static constexpr unsigned sum_words = Element::is_float ? 2 : 4, key_words = sizeof(typename Element::Key) / 4;
+  static constexpr unsigned keys = sum_words, places = keys + 2 * key_words, nans = places + 2;
+  static constexpr unsigned moments = nans + (Element::is_float ? 2 : 0);
+  static constexpr unsigned used = WithMoments ? moments + 6 : moments;
+  static constexpr unsigned stride = RED_CUDA_STATS_SLOT_WORDS(Element::bytes, WithMoments);
+  static_assert(used <= stride, "the host reserves too little");
+  uint32_t word[stride]; /* the size is all that this is for */
+};
+
+template <class T> __device__ inline void publish_part(uint64_t *slot, unsigned at, T value, uint32_t epoch) {
+  red::publish(slot + at, 0, value, epoch);
+}
+
+/* A part of a slot as it was read; not asked for, it is valid and none. */
+template <class T> struct SlotPart {
+  Slot<T> slot;
+  __device__ void read(const uint64_t *from, unsigned at, bool wanted, uint32_t epoch) {
+#pragma unroll
+    for (int i = 0; i < Slot<T>::words; i++) slot.word[i] = flagged(0, epoch);
+    if (wanted) slot.read(from + at, 0);
+  }
+};
+
+template <class T> struct Two { T first, second; };
+struct Three {
+  double mean, low, squares;
+};
+/* A float takes two words: nothing else shares its 16 bytes. */
+template <class Number> struct SumPayload { using Type = Number; };
+template <> struct SumPayload<float> { using Type = Two<float>; };
+
+__device__ inline Two<float> pack_sum(float sum) {
+  return {sum, 0};
+}
+__device__ inline double pack_sum(double sum) {
+  return sum;
+}
+__device__ inline __int128 pack_sum(__int128 sum) {
+  return sum;
+}
+__device__ inline float unpack_sum(Two<float> sum) {
+  return sum.first;
+}
+__device__ inline double unpack_sum(double sum) {
+  return sum;
+}
+__device__ inline __int128 unpack_sum(__int128 sum) {
+  return sum;
+}
+
+template <class Element, bool WithMoments>
+__device__ inline void publish_summary(uint64_t *slots, uint64_t index, bool tile, unsigned stats,
+                                       const Summary<Element> &s, uint32_t epoch) {
+  using W = SlotWords<Element, WithMoments>;
+  uint64_t *slot = slots + index * W::stride;
+  if (stats & needs_sum) publish_part(slot, 0, pack_sum(s.sum), epoch);
+  if (stats & needs_extremes) publish_part(slot, W::keys, Two<typename Element::Key>{s.least, s.greatest}, epoch);
+  if ((stats & needs_places) && !tile) publish_part(slot, W::places, Two<uint32_t>{s.argmin, s.argmax}, epoch);
+  if (Element::is_float && (stats & needs_nans)) publish_part(slot, W::nans, s.nans, epoch);
+  if constexpr (WithMoments)
+    publish_part(slot, W::moments, Three{s.moments.mean, s.moments.low, s.moments.squares}, epoch);
+}
+
+/* One slot, all of whose parts are asked for before the first is looked at. */
+template <class Element, bool WithMoments> struct SummarySlot {
+  using W = SlotWords<Element, WithMoments>;
+  using Key = typename Element::Key;
+  SlotPart<typename SumPayload<typename Element::Number>::Type> sum;
+  SlotPart<Two<Key>> keys;
+  SlotPart<Two<uint32_t>> places;
+  SlotPart<uint64_t> nans;
+  SlotPart<Three> moments;
+
+  __device__ void read(const uint64_t *slots, uint64_t index, bool tile, unsigned stats, uint32_t epoch) {
+    const uint64_t *slot = slots + index * W::stride;
+    sum.read(slot, 0, stats & needs_sum, epoch);
+    keys.read(slot, W::keys, stats & needs_extremes, epoch);
+    places.read(slot, W::places, (stats & needs_places) && !tile, epoch);
+    if (Element::is_float) nans.read(slot, W::nans, stats & needs_nans, epoch);
+    if (WithMoments) moments.read(slot, W::moments, true, epoch);
+  }
+  __device__ bool valid(uint32_t epoch) const {
+    return sum.slot.valid(epoch) && keys.slot.valid(epoch) && places.slot.valid(epoch) &&
+           (!Element::is_float || nans.slot.valid(epoch)) && (!WithMoments || moments.slot.valid(epoch));
+  }
+  __device__ Summary<Element> value(uint64_t index, bool tile, uint64_t count) const {
+    Summary<Element> s = no_summary<Element>();
+    Two<Key> key = keys.slot.value();
+    Two<uint32_t> place = places.slot.value();
+    s.sum = unpack_sum(sum.slot.value());
+    s.least = key.first;
+    s.greatest = key.second;
+    s.argmin = tile ? static_cast<uint32_t>(index) : place.first;
+    s.argmax = tile ? static_cast<uint32_t>(index) : place.second;
+    if (Element::is_float) s.nans = nans.slot.value();
+    if (WithMoments) {
+      Three three = moments.slot.value();
+      s.moments = {count, three.mean, three.low, three.squares};
+    }
+    return s;
+  }
+};
+
+/* Groups of tiles are smaller than elsewhere: summaries are long, and every thread has few of them in flight. */
+constexpr uint64_t stats_group_tiles = RED_CUDA_STATS_GROUP;
+
+/* ---- Folding a group
+ * -------------------------------------------------------------------------------------------------
+ */
+
+template <class Element> __device__ inline Summary<Element> from_lane_above(const Summary<Element> &s, unsigned h) {
+  constexpr unsigned words = sizeof(Summary<Element>) / 4;
+  uint32_t word[words];
+  Summary<Element> above;
+  __builtin_memcpy(word, &s, sizeof s);
+#pragma unroll
+  for (unsigned i = 0; i < words; i++) word[i] = __shfl_down_sync(0xffffffffu, word[i], h);
+  __builtin_memcpy(&above, word, sizeof above);
+  return above;
+}
+
+/*
+ * Slots first .. first + count - 1, at most `stats_group_tiles`, as a tree of neighbours: four a thread where there are
+ * so many, then lanes, then warps. `span` is how many elements a slot stands for. The result is in thread 0.
+ */
+template <class Element, bool WithMoments>
+__device__ inline Summary<Element> fold_summaries(const uint64_t *slots, uint64_t first, unsigned count, bool tile,
+                                                  unsigned stats, uint64_t span, uint64_t n, uint32_t epoch,
+                                                  Summary<Element> (&of_warp)[block_warps]) {
+  constexpr unsigned most = stats_group_tiles / block_threads;
+  unsigned each = 1;
+  while (each * block_threads < count) each *= 2;
+  Summary<Element> left, s = no_summary<Element>();
+#pragma unroll 1
+  for (unsigned i = 0; i < most; i += 2) {
+    SummarySlot<Element, WithMoments> slot[2];
+    unsigned at = threadIdx.x * each + i;
+    bool here[2] = {i < each && at < count, i + 1 < each && at + 1 < count}, waits;
+    if (i >= each) break;
+    do {
+#pragma unroll
+      for (unsigned k = 0; k < 2; k++) slot[k].read(slots, first + (here[k] ? at + k : 0), tile, stats, epoch);
+      waits = (here[0] && !slot[0].valid(epoch)) || (here[1] && !slot[1].valid(epoch));
+    } while (waits);
+    Summary<Element> pair[2];
+#pragma unroll
+    for (unsigned k = 0; k < 2; k++) {
+      uint64_t index = first + at + k, begin = index * span;
+      pair[k] = here[k] ? slot[k].value(index, tile, n - begin < span ? n - begin : span) : no_summary<Element>();
+    }
+    s = merge<Element, WithMoments>(pair[0], pair[1]);
+    if (i == 0)
+      left = s;
+    else
+      s = merge<Element, WithMoments>(left, s);
+  }
+  static_assert(most == 4, "two pairs are one node");
+#pragma unroll 1
+  for (unsigned h = 1; h < 32; h *= 2) s = merge<Element, WithMoments>(s, from_lane_above(s, h));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = s;
+  __syncthreads();
+  s = merge<Element, WithMoments>(merge<Element, WithMoments>(of_warp[0], of_warp[1]),
+                                  merge<Element, WithMoments>(of_warp[2], of_warp[3]));
+  return s;
+}
+
+} // namespace red
+
+#endif
