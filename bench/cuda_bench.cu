@@ -2,7 +2,7 @@
 /*
  * The CUDA backend beside CUB and cudaMemcpy, in one process: the public API on device pointers and a cudaStream_t.
  *
- *   cuda_bench [reduce] [scan] [stats] [combine] [host] [latency]     all of them without arguments
+ *   cuda_bench [reduce] [scan] [combine] [host] [latency]     all of them without arguments
  *
  * A row: what, n, our time and rate, CUB's (or the copy's) time, and its time over ours: more than 1 is faster.
  */
@@ -128,21 +128,6 @@ void bench_scan() {
   scan_rows<int8_t, int64_t>("inclusive i8 into i64", true, RED_I8, RED_I64, {26});
 }
 
-void bench_stats() {
-  heading("stats");
-  for (int exponent : {20, 24, 28}) {
-    size_t n = size_t(1) << exponent;
-    prepare<float>(n);
-    row("stats f32", n, ours(RED_STATS, RED_SUM, RED_F32, RED_DTYPE_DEFAULT, n), double(n) * 4, 0, 0);
-  }
-  for (red_dtype dtype : {RED_F64, RED_F16, RED_I32, RED_I8, RED_I64}) {
-    size_t n = (size_t(1) << 30) / red_dtype_bytes(dtype);
-    prepare<int32_t>((size_t(1) << 30) / 4);
-    std::string what = std::string("stats ") + red_dtype_name(dtype);
-    row(what.c_str(), n, ours(RED_STATS, RED_SUM, dtype, RED_DTYPE_DEFAULT, n), double(size_t(1) << 30), 0, 0);
-  }
-}
-
 void bench_combine() {
   std::printf("\nhow blocks combine: sum, us\n%-10s %12s", "dtype", "n");
   const char *const ways[] = {"poll", "last", "two", "pdl", "coop", "atomic"};
@@ -244,8 +229,11 @@ int main(int argc, char **argv) {
   const struct {
     const char *name;
     void (*run)();
-  } parts[] = {{"reduce", bench_reduce},   {"scan", bench_scan},       {"stats", bench_stats},
-               {"combine", bench_combine}, {"latency", bench_latency}, {"host", bench_host}};
+  } parts[] = {{"reduce", bench_reduce},
+               {"scan", bench_scan},
+               {"combine", bench_combine},
+               {"latency", bench_latency},
+               {"host", bench_host}};
   begin_benchmark();
   for (const auto &part : parts) {
     bool wanted = argc == 1;

@@ -1,80 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics and places of extremes on CUDA beside a plain read of the same bytes, the sum, and CUB's ArgMin, in one
- * process: the public API on device pointers. Every repetition begins with a memset of 256 MB, so that the input is not
- * in the L2 cache; medians of 25.
+ * Statistics and places of extremes on CUDA beside a plain read of the same bytes, the sum, and CUB's ArgMin: the
+ * public API on device pointers.
  *
- *   cuda_stats [exponent]     2^exponent bytes of every dtype, 30 unless given; sizes of f32
+ *   cuda_stats [exponent]     2^exponent bytes of every dtype, 30 unless given; sizes of f32; argmin
  */
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <type_traits>
-#include <vector>
-
-#include <cub/cub.cuh>
-
-#include <red/red.h>
-
-#define CUDA_OK(call)                                                                                                  \
-  do {                                                                                                                 \
-    cudaError_t error_ = (call);                                                                                       \
-    if (error_ != cudaSuccess) {                                                                                       \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                             \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
-#define RED_DO(call)                                                                                                   \
-  do {                                                                                                                 \
-    if ((call) != RED_OK) {                                                                                            \
-      std::fprintf(stderr, "%s: %s\n", #call, red_last_error());                                                       \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
-  } while (0)
+#include "cuda_measure.cuh"
 
 namespace {
 
-constexpr size_t flush_bytes = size_t(256) << 20;
-constexpr int repetitions = 25;
-
-cudaStream_t stream;
-cudaEvent_t begin, end;
-char *flush_memory, *in, *out, *temporary;
-size_t temporary_bytes = size_t(64) << 20;
-red_context *context;
-red_queue *queue;
-
-/* Microseconds on the device. */
-double measure(const std::function<void()> &work) {
-  for (int i = 0; i < 2; i++) work();
-  std::vector<float> times;
-  for (int i = 0; i < repetitions; i++) {
-    CUDA_OK(cudaMemsetAsync(flush_memory, i, flush_bytes, stream));
-    CUDA_OK(cudaEventRecord(begin, stream));
-    work();
-    CUDA_OK(cudaEventRecord(end, stream));
-    CUDA_OK(cudaEventSynchronize(end));
-    float milliseconds;
-    CUDA_OK(cudaEventElapsedTime(&milliseconds, begin, end));
-    times.push_back(milliseconds * 1e3f);
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
 /* ---- Data: numbers from -1 to 1, or all bits ------------------------------------------------------------------------
  */
-
-__device__ uint32_t scramble(uint64_t i) {
-  uint32_t x = static_cast<uint32_t>(i) * 2654435761u ^ static_cast<uint32_t>(i >> 32);
-  x ^= x >> 13;
-  x *= 0x85ebca6bu;
-  return x ^ x >> 16;
-}
 
 __device__ uint64_t bits_of(float x, red_dtype dtype) {
   uint32_t bits = __float_as_uint(x);
@@ -84,7 +20,7 @@ __device__ uint64_t bits_of(float x, red_dtype dtype) {
   return (bits >> 16 & 0x8000u) | ((bits & 0x7fffffffu) < 0x38800000u ? 0 : ((bits & 0x7fffffffu) - 0x38000000u) >> 13);
 }
 
-__global__ void fill(char *array, red_dtype dtype, unsigned bytes, size_t n) {
+__global__ void fill_any(char *array, red_dtype dtype, unsigned bytes, size_t n) {
   size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < n; i += stride) {
     uint64_t bits = static_cast<uint64_t>(scramble(2 * i)) << 32 | scramble(2 * i + 1);
@@ -108,13 +44,13 @@ __global__ void read_all(const uint4 *array, size_t n, uint32_t *result) {
 /* ---- Rows
  * ------------------------------------------------------------------------------------------------------------ */
 
-double ours(red_kind kind, red_op op, red_dtype dtype, unsigned stats, size_t n) {
+double time_of(red_kind kind, red_op op, red_dtype dtype, unsigned stats, size_t n) {
   red_problem problem = RED_PROBLEM_INIT(kind, op, dtype, n);
   problem.stats = stats;
   problem.in_memory = problem.out_memory = RED_DEVICE;
   red_plan *plan;
-  RED_DO(red_plan_create(context, &problem, &plan));
-  double us = measure([&] { RED_DO(red_plan_execute(plan, queue, in, out)); });
+  RED_DO(red_plan_create(bench.context, &problem, &plan));
+  double us = measure([&] { RED_DO(red_plan_execute(plan, bench.queue, bench.in, bench.out)); });
   red_plan_destroy(plan);
   return us;
 }
@@ -122,22 +58,21 @@ double ours(red_kind kind, red_op op, red_dtype dtype, unsigned stats, size_t n)
 double roofline(size_t bytes) {
   unsigned blocks = static_cast<unsigned>((bytes + 16383) / 16384);
   return measure([&] {
-    read_all<<<blocks, 128, 0, stream>>>(reinterpret_cast<const uint4 *>(in), bytes / 16,
-                                         reinterpret_cast<uint32_t *>(out));
+    read_all<<<blocks, 128, 0, bench.stream>>>(reinterpret_cast<const uint4 *>(bench.in), bytes / 16,
+                                               reinterpret_cast<uint32_t *>(bench.out));
   });
 }
 
 template <class T> double cub_argmin(size_t n) {
-  const T *data = reinterpret_cast<const T *>(in);
-  T *least = reinterpret_cast<T *>(out);
-  int64_t *index = reinterpret_cast<int64_t *>(out + 256);
-  return measure([&] {
-    size_t given = temporary_bytes;
-    CUDA_OK(cub::DeviceReduce::ArgMin(temporary, given, data, least, index, static_cast<int64_t>(n), stream));
+  const T *in = reinterpret_cast<const T *>(bench.in);
+  T *least = reinterpret_cast<T *>(bench.out);
+  int64_t *index = reinterpret_cast<int64_t *>(bench.out + 256);
+  return cub_time([&](void *t, size_t &b) {
+    return cub::DeviceReduce::ArgMin(t, b, in, least, index, static_cast<int64_t>(n), bench.stream);
   });
 }
 
-void row(const char *what, red_dtype dtype, size_t n, double us, double bytes, double peer) {
+void line(const char *what, red_dtype dtype, size_t n, double us, double bytes, double peer) {
   std::printf("| %s %s | %zu | %.2f | %.0f | %.3f |\n", what, red_dtype_name(dtype), n, us, bytes / us * 1e-3,
               peer / us);
   std::fflush(stdout);
@@ -145,48 +80,36 @@ void row(const char *what, red_dtype dtype, size_t n, double us, double bytes, d
 
 void rows_of(red_dtype dtype, size_t bytes) {
   size_t n = bytes / red_dtype_bytes(dtype);
-  fill<<<4096, 256, 0, stream>>>(in, dtype, static_cast<unsigned>(red_dtype_bytes(dtype)), n);
+  fill_any<<<4096, 256, 0, bench.stream>>>(bench.in, dtype, static_cast<unsigned>(red_dtype_bytes(dtype)), n);
   double read = roofline(bytes), b = static_cast<double>(bytes);
-  row("read", dtype, n, read, b, read);
-  row("sum", dtype, n, ours(RED_REDUCE, RED_SUM, dtype, 0, n), b, read);
-  row("min", dtype, n, ours(RED_REDUCE, RED_MIN, dtype, 0, n), b, read);
-  row("stats default", dtype, n, ours(RED_STATS, RED_SUM, dtype, 0, n), b, read);
-  row("stats min, max", dtype, n, ours(RED_STATS, RED_SUM, dtype, RED_STAT_MIN | RED_STAT_MAX, n), b, read);
-  row("stats mean, variance", dtype, n, ours(RED_STATS, RED_SUM, dtype, RED_STAT_MEAN | RED_STAT_VARIANCE, n), b, read);
-  row("stats all", dtype, n, ours(RED_STATS, RED_SUM, dtype, RED_STAT_ALL, n), b, read);
+  line("read", dtype, n, read, b, read);
+  line("sum", dtype, n, time_of(RED_REDUCE, RED_SUM, dtype, 0, n), b, read);
+  line("min", dtype, n, time_of(RED_REDUCE, RED_MIN, dtype, 0, n), b, read);
+  line("stats default", dtype, n, time_of(RED_STATS, RED_SUM, dtype, 0, n), b, read);
+  line("stats min, max", dtype, n, time_of(RED_STATS, RED_SUM, dtype, RED_STAT_MIN | RED_STAT_MAX, n), b, read);
+  line("stats mean, variance", dtype, n, time_of(RED_STATS, RED_SUM, dtype, RED_STAT_MEAN | RED_STAT_VARIANCE, n), b,
+       read);
+  line("stats all", dtype, n, time_of(RED_STATS, RED_SUM, dtype, RED_STAT_ALL, n), b, read);
 }
 
 template <class T> void argmin_rows(red_dtype dtype, size_t n) {
-  fill<<<4096, 256, 0, stream>>>(in, dtype, sizeof(T), n);
+  fill_any<<<4096, 256, 0, bench.stream>>>(bench.in, dtype, sizeof(T), n);
   double cub = cub_argmin<T>(n);
-  row("argmin (ratio to CUB)", dtype, n, ours(RED_REDUCE, RED_ARGMIN, dtype, 0, n), static_cast<double>(n * sizeof(T)),
-      cub);
+  line("argmin (ratio to CUB)", dtype, n, time_of(RED_REDUCE, RED_ARGMIN, dtype, 0, n),
+       static_cast<double>(n * sizeof(T)), cub);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
   size_t bytes = size_t(1) << (argc > 1 ? std::atoi(argv[1]) : 30);
-  cudaDeviceProp device;
-  CUDA_OK(cudaGetDeviceProperties(&device, 0));
-  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  CUDA_OK(cudaEventCreate(&begin));
-  CUDA_OK(cudaEventCreate(&end));
-  CUDA_OK(cudaMalloc(&flush_memory, flush_bytes));
-  CUDA_OK(cudaMalloc(&in, size_t(2) << 30));
-  CUDA_OK(cudaMalloc(&out, 1 << 20));
-  CUDA_OK(cudaMalloc(&temporary, temporary_bytes));
-  red_context_options options = {};
-  options.size = sizeof options;
-  options.backend = "cuda";
-  RED_DO(red_context_create(&options, &context));
-  RED_DO(red_queue_wrap(context, stream, &queue));
-  std::printf("%s\n| what | n | us | GB/s | ratio to read |\n|---|---|---|---|---|\n", device.name);
+  begin_benchmark();
+  std::printf("| what | n | us | GB/s | ratio to read |\n|---|---|---|---|---|\n");
   for (size_t small : {size_t(1) << 12, size_t(1) << 16, size_t(1) << 20, size_t(1) << 24})
     for (unsigned stats : {unsigned(RED_STAT_DEFAULT), unsigned(RED_STAT_ALL)}) {
-      fill<<<4096, 256, 0, stream>>>(in, RED_F32, 4, small);
-      row(stats == RED_STAT_ALL ? "stats all" : "stats default", RED_F32, small,
-          ours(RED_STATS, RED_SUM, RED_F32, stats, small), 4.0 * static_cast<double>(small), roofline(4 * small));
+      fill_any<<<4096, 256, 0, bench.stream>>>(bench.in, RED_F32, 4, small);
+      line(stats == RED_STAT_ALL ? "stats all" : "stats default", RED_F32, small,
+           time_of(RED_STATS, RED_SUM, RED_F32, stats, small), 4.0 * static_cast<double>(small), roofline(4 * small));
     }
   for (red_dtype dtype : {RED_F32, RED_F64, RED_F16, RED_BF16, RED_I8, RED_I16, RED_I32, RED_I64})
     rows_of(dtype, bytes);
@@ -194,7 +117,6 @@ int main(int argc, char **argv) {
   argmin_rows<double>(RED_F64, size_t(1) << 24);
   argmin_rows<double>(RED_F64, size_t(1) << 28);
   argmin_rows<int8_t>(RED_I8, size_t(1) << 30);
-  red_queue_destroy(queue);
-  red_context_destroy(context);
+  end_benchmark();
   return 0;
 }
