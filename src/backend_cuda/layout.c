@@ -34,14 +34,14 @@ red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles
   return layout;
 }
 
-red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles) {
+red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles, unsigned group_bits) {
   red_cuda_layout layout = {.levels = 0};
   uint64_t at = RED_CUDA_SLOTS_AT;
   uint64_t last = tiles > 0 ? tiles - 1 : 0; /* the digits of the last tile's index */
   do {
     layout.slots[layout.levels++] = at;
     at += round_up((last + 1) * plan->slot_words * sizeof(uint64_t));
-    last >>= 5;
+    last >>= layout.levels == 1 ? group_bits : RED_CUDA_SCAN_HIGH_BITS;
   } while (last > 0);
   layout.bytes = at;
   return layout;

@@ -119,7 +119,8 @@ static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lower
   if (plan->small.function != NULL && plan->small.tile < smallest) smallest = plan->small.tile;
   uint64_t elements = lowered->n + (plan->by_vectors ? 16 : 0);
   uint64_t tiles = elements / smallest + 1;
-  return (red_is_scan(lowered->kind) ? red_cuda_scan_layout(plan, tiles) : red_cuda_reduce_layout(plan, tiles)).bytes;
+  if (!red_is_scan(lowered->kind)) return red_cuda_reduce_layout(plan, tiles).bytes;
+  return red_cuda_scan_layout(plan, tiles, RED_CUDA_SCAN_SMALL_GROUPS).bytes; /* large ones take less */
 }
 
 /* ---- Plans
@@ -144,6 +145,8 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   plan->any.tile = c.any_tile;
   plan->best.tile = plan->small.tile = c.tile;
   if (scan) {
+    plan->any.group_bits = plan->large.group_bits = RED_CUDA_SCAN_SMALL_GROUPS;
+    plan->small.group_bits = plan->best.group_bits = RED_CUDA_SCAN_LARGE_GROUPS;
     plan->small.threads = SMALL_THREADS;
     plan->best.threads = PIPE_THREADS;
     plan->best.tile = RED_CUDA_PIPE_TILE / lowered->in_bytes;

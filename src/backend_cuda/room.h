@@ -144,6 +144,7 @@ typedef struct red_cuda_shape {
   const red_cuda_function *function; /* NULL: none */
   uint64_t tile;                     /* elements */
   unsigned threads, shared;          /* of a block; dynamic shared memory */
+  unsigned group_bits;               /* scans: tiles are grouped by 2^group_bits */
 } red_cuda_shape;
 
 typedef struct red_cuda_exact_kernel red_cuda_exact_kernel;
@@ -206,7 +207,7 @@ uint64_t red_cuda_counters(uint64_t tiles, uint64_t group);
 /* How many tiles form a group, and groups a group of the next level. */
 uint64_t red_cuda_group_tiles(const red_cuda_plan *plan);
 red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles);
-red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles);
+red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles, unsigned group_bits);
 
 /* ---- Executing: inside a scope, device memory
  * ---------------------------------------------------------------------------- */

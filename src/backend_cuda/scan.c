@@ -16,9 +16,9 @@ static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   if (!is_aligned(job, 16)) return &plan->any;
   bool piped = plan->best.function != NULL && !plan->in_order;
   if (plan->small.function != NULL && job->n <= plan->small_elements) return &plan->small;
-  if (piped && job->n > plan->large_elements) return &plan->best;
-  if (plan->large.function != NULL) return &plan->large;
-  return piped && job->n > plan->small_elements ? &plan->best : &plan->any;
+  bool middle = plan->large.function != NULL;
+  if (piped && job->n > (middle ? plan->large_elements : plan->small_elements)) return &plan->best;
+  return middle ? &plan->large : &plan->any;
 }
 
 static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *shape) {
@@ -47,7 +47,10 @@ static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *sh
   return args;
 }
 
-/* For those who must not assume that blocks make progress beside each other: nothing waits within a launch. */
+/*
+ * For those who must not assume that blocks make progress beside each other: nothing waits within a launch. (Kernels
+ * with large groups of tiles take arrays of one such group here, which has no levels above.)
+ */
 static red_status launch_three(const red_cuda_job *job, const red_cuda_shape *shape, red_cuda_scan *args) {
   void *arguments[] = {args, NULL};
   CUstream stream = job->queue->stream;
@@ -56,7 +59,7 @@ static red_status launch_three(const red_cuda_job *job, const red_cuda_shape *sh
   const red_cuda_shape eight_warps = {.threads = 256}; /* a warp for each node of a level */
   uint64_t nodes = args->tiles;
   for (unsigned level = 0; level + 1 < args->levels && status == RED_OK; level++) {
-    nodes /= 32;
+    nodes >>= level == 0 ? RED_CUDA_SCAN_SMALL_GROUPS : RED_CUDA_SCAN_HIGH_BITS;
     if (nodes == 0) break;
     arguments[1] = &level;
     status = red_cuda_launch(job->plan->groups, (nodes + 7) / 8, &eight_warps, stream, arguments);
@@ -69,7 +72,7 @@ static red_status launch_three(const red_cuda_job *job, const red_cuda_shape *sh
 red_status red_cuda_scan_launch(const red_cuda_job *job) {
   const red_cuda_shape *shape = choose_shape(job);
   red_cuda_scan args = make_args(job, shape);
-  red_cuda_layout layout = red_cuda_scan_layout(job->plan, args.tiles);
+  red_cuda_layout layout = red_cuda_scan_layout(job->plan, args.tiles, shape->group_bits);
   args.levels = layout.levels;
   bool pipe = shape == &job->plan->best;
   if (args.tiles > 1 || pipe) {

@@ -133,11 +133,20 @@ static const struct {
   red_op op;
   red_dtype in, out;
 } large[] = {
-    {RED_SUM, RED_F32, 0},     {RED_SUM, RED_F64, 0},    {RED_SUM, RED_F16, 0},       {RED_SUM, RED_BF16, 0},
-    {RED_SUM, RED_I8, RED_I8}, {RED_SUM, RED_I8, 0},     {RED_SUM, RED_I32, RED_I32}, {RED_SUM, RED_I32, 0},
-    {RED_SUM, RED_U32, 0},     {RED_SUM, RED_I64, 0},    {RED_MAX, RED_F32, 0},       {RED_PROD, RED_F32, 0},
-    {RED_MIN, RED_U8, 0},      {RED_ARGMIN, RED_F32, 0}, {RED_ARGMAX, RED_I8, 0},     {RED_COUNT_NONZERO, RED_F16, 0},
-    {RED_BXOR, RED_U16, 0},    {RED_ALL, RED_F32, 0},    {RED_PROD, RED_I16, 0},      {RED_MAXNUM, RED_F64, 0},
+    {RED_SUM, RED_F32, 0},       {RED_SUM, RED_F64, 0},
+    {RED_SUM, RED_F16, 0},       {RED_SUM, RED_BF16, 0},
+    {RED_SUM, RED_I8, RED_I8},   {RED_SUM, RED_I8, 0},
+    {RED_SUM, RED_I32, RED_I32}, {RED_SUM, RED_I32, 0},
+    {RED_SUM, RED_U32, 0},       {RED_SUM, RED_I64, 0},
+    {RED_MAX, RED_F32, 0},       {RED_PROD, RED_F32, 0},
+    {RED_MIN, RED_U8, 0},        {RED_ARGMIN, RED_F32, 0},
+    {RED_ARGMAX, RED_I8, 0},     {RED_COUNT_NONZERO, RED_F16, 0},
+    {RED_BXOR, RED_U16, 0},      {RED_ALL, RED_F32, 0},
+    {RED_PROD, RED_I16, 0},      {RED_MAXNUM, RED_F64, 0},
+    {RED_SUM, RED_I8, RED_I32},  {RED_SUM, RED_U8, RED_U32},
+    {RED_SUM, RED_U8, 0},        {RED_SUM, RED_I16, RED_I16},
+    {RED_SUM, RED_I16, 0},       {RED_SUM, RED_U16, 0},
+    {RED_SUM, RED_I16, RED_I32}, {RED_SUM, RED_U16, RED_U32},
 };
 
 /* Random numbers, repeated with a prime period: enough to tell places apart, and quick to make. */
@@ -192,10 +201,11 @@ END_TEST
 /* Lengths at which tiles, groups of tiles and digits of the scan tree begin. */
 START_TEST(boundaries) {
   random_state random = random_start(106);
-  static const uint64_t lengths[] = {4096,        8192,        16384,       31 * 4096,   32 * 4096,
-                                     33 * 4096,   1024 * 4096, 1056 * 4096, 2048 * 4096, 32 * 8192,
-                                     1023 * 8192, 1024 * 8192, 1025 * 8192};
-  const uint64_t most = 1026 * 8192;
+  static const uint64_t lengths[] = {4096,        8192,        16384,       31 * 4096,   32 * 4096,  33 * 4096,
+                                     127 * 2048,  128 * 2048,  129 * 2048,  127 * 4096,  128 * 4096, 129 * 4096,
+                                     1024 * 4096, 1056 * 4096, 2048 * 4096, 127 * 8192,  128 * 8192, 129 * 8192,
+                                     255 * 8192,  256 * 8192,  257 * 8192,  4096 * 8192, 4224 * 8192};
+  const uint64_t most = 4224 * 8192 + 1;
   float *in = malloc(most * sizeof *in);
   fill_large(&random, RED_F32, (unsigned char *)in, most);
   device_run run = {.context = context};
@@ -203,7 +213,10 @@ START_TEST(boundaries) {
     for (int beside = -1; beside <= 1; beside++)
       for (size_t k = 0; k < 3; k++) {
         red_problem problem = RED_PROBLEM_INIT(kinds[k], RED_SUM, RED_F32, lengths[i] + (uint64_t)(int64_t)beside);
+        run.in_shift = run.out_shift = 0;
         against_cpu(&problem, in, &run);
+        run.in_shift = run.out_shift = 1; /* the kernels for any alignment, whose tiles have 4096 elements */
+        if (lengths[i] % 2048 == 0 && lengths[i] <= 129 * 8192) against_cpu(&problem, in, &run);
       }
   free(in);
 }

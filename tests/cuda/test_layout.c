@@ -13,8 +13,9 @@ static void check_parts(const red_cuda_layout *layout, const uint64_t *at, const
   }
 }
 
-static const uint64_t tile_counts[] = {1,    2,     31,     32,     33,      2047,           2048,
-                                       2049, 65536, 131072, 262144, 4194305, 2048ull * 2048, 1ull << 31};
+static const uint64_t tile_counts[] = {1,         2,    31,   32,   33,    127,    128,    129,     2047,
+                                       2048,      2049, 4096, 4097, 65536, 131072, 262144, 4194305, 2048ull * 2048,
+                                       1ull << 31};
 
 START_TEST(reductions) {
   static const unsigned words[][2] = {{1, 0}, {2, 0}, {4, 0}, {8, RED_STAT_DEFAULT}, {16, RED_STAT_ALL}};
@@ -34,18 +35,26 @@ START_TEST(reductions) {
 }
 END_TEST
 
+static void check_scan(uint64_t tiles, unsigned words, unsigned group_bits) {
+  red_cuda_plan plan = {.slot_words = words};
+  red_cuda_layout layout = red_cuda_scan_layout(&plan, tiles, group_bits);
+  uint64_t at[RED_CUDA_SCAN_LEVELS], bytes[RED_CUDA_SCAN_LEVELS], last = tiles - 1;
+  for (unsigned k = 0; k < layout.levels; k++) {
+    at[k] = layout.slots[k];
+    bytes[k] = ((last | 3) + 1) * words * 8; /* lanes read four neighbours, whether they are there or not */
+    last >>= k == 0 ? group_bits : 5;
+  }
+  ck_assert_uint_eq(last, 0);
+  check_parts(&layout, at, bytes, layout.levels);
+  /* what a plan asks for is enough for each of its kernels */
+  ck_assert_uint_le(layout.bytes, red_cuda_scan_layout(&plan, tiles, RED_CUDA_SCAN_SMALL_GROUPS).bytes);
+}
+
 START_TEST(scans) {
   for (unsigned words = 1; words <= 2; words++)
     for (size_t t = 0; t < sizeof tile_counts / sizeof *tile_counts; t++) {
-      red_cuda_plan plan = {.slot_words = words};
-      red_cuda_layout layout = red_cuda_scan_layout(&plan, tile_counts[t]);
-      uint64_t at[RED_CUDA_SCAN_LEVELS], bytes[RED_CUDA_SCAN_LEVELS];
-      for (unsigned k = 0; k < layout.levels; k++) {
-        at[k] = layout.slots[k];
-        bytes[k] = (((tile_counts[t] - 1) >> 5 * k) + 1) * words * 8;
-      }
-      ck_assert_uint_eq((tile_counts[t] - 1) >> 5 * layout.levels, 0);
-      check_parts(&layout, at, bytes, layout.levels);
+      check_scan(tile_counts[t], words, RED_CUDA_SCAN_SMALL_GROUPS);
+      check_scan(tile_counts[t], words, RED_CUDA_SCAN_LARGE_GROUPS);
     }
 }
 END_TEST

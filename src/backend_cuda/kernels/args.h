@@ -125,7 +125,11 @@ typedef struct red_cuda_exact {
   red_cuda_element element;
 } red_cuda_exact;
 
-#define RED_CUDA_SCAN_LEVELS 8
+/* Tiles of a scan are grouped by 2^5 or 2^7, those groups by 2^5, and so on: the digits of their indices. */
+#define RED_CUDA_SCAN_SMALL_GROUPS 5
+#define RED_CUDA_SCAN_LARGE_GROUPS 7
+#define RED_CUDA_SCAN_HIGH_BITS    5
+#define RED_CUDA_SCAN_LEVELS       8
 
 typedef enum red_cuda_scan_phase {
   RED_CUDA_SCAN_ONCE,   /* one pass: tiles look back */
@@ -140,11 +144,11 @@ typedef struct red_cuda_scan {
   uint64_t tiles;
   red_cuda_head *head;
   red_cuda_answer *total; /* the ordered total without init, or NULL */
-  uint32_t levels;        /* digits of tiles - 1 to the base 32, at least one */
+  uint32_t levels;        /* digits of tiles - 1, at least one */
   uint32_t inclusive;
   uint32_t ordered;
   uint32_t phase;
-  uint64_t *slots[RED_CUDA_SCAN_LEVELS]; /* level k: nodes of 32^k tiles */
+  uint64_t *slots[RED_CUDA_SCAN_LEVELS]; /* level 0: tiles; above: groups of the level below */
   uint64_t first;                        /* exclusive[0] in bits of the output, if has_first */
   uint32_t has_first;
   uint32_t total_flag;

@@ -58,6 +58,11 @@ __device__ inline void bulk_load(void *to, const void *from, unsigned bytes, Bar
                : "memory");
 }
 
+/* Into the L2 cache. */
+__device__ inline void bulk_prefetch(const void *from, unsigned bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
+
 #endif
 
 } // namespace red

@@ -5,8 +5,10 @@
  * what comes before, adding the left sibling wherever one is a right child. Elements in a lane, lanes in a row, rows in
  * a warp, warps in a tile and tiles in the array are all trees of this kind.
  *
- * Tiles publish totals only. Level k holds the nodes of 32^k tiles; the tile that ends such a node publishes it. A tile
- * reads at most 31 values a level, and no value depends on when others arrive.
+ * Tiles publish totals only. Level 0 holds them, level 1 the nodes of 128 tiles, and each level above those of 32 of
+ * the level below; the tile that ends such a node publishes it. A tile reads at most 127 values of level 0 and 31 of
+ * each other level, and no value depends on when others arrive. (Some 130 tiles are under way at a time: with 128 in a
+ * group what a tile waits for is hardly ever two publications away.)
  */
 #ifndef RED_CUDA_SCAN_CUH
 #define RED_CUDA_SCAN_CUH
@@ -78,7 +80,14 @@ template <class T> struct LaneSlots {
   }
   __device__ void read() { slot.read(slots, lane_index() < count ? lane_index() : 0); }
   __device__ T wait(uint32_t epoch, T identity) {
-    while (!__all_sync(0xffffffffu, lane_index() >= count || slot.valid(epoch))) read();
+    bool missing = lane_index() < count && !slot.valid(epoch);
+    while (
+        __any_sync(0xffffffffu, missing)) { /* only what is missing is asked for again: all blocks read these lines */
+      if (missing) {
+        slot.read(slots, lane_index());
+        missing = !slot.valid(epoch);
+      }
+    }
     return lane_index() < count ? slot.value() : identity;
   }
 };
@@ -88,50 +97,126 @@ __device__ inline T wait_lanes(const uint64_t *slots, uint64_t base, unsigned co
   return LaneSlots<T>(slots, base, count).wait(epoch, identity);
 }
 
-__device__ inline unsigned digit_of(uint64_t tile, unsigned level) {
-  return static_cast<unsigned>(tile >> 5 * level) & 31;
-}
+/*
+ * How tiles are grouped: at level 0 LaneTiles of them in each of a warp's lanes, above by 32. Large groups spare the
+ * pipeline waits; where each multiprocessor runs many tiles at a time, their polls would get in each other's way.
+ */
+template <int LaneTiles> struct Groups {
+  static constexpr unsigned lane_tiles = LaneTiles;
+  static constexpr unsigned low_bits = LaneTiles == 4 ? RED_CUDA_SCAN_LARGE_GROUPS : RED_CUDA_SCAN_SMALL_GROUPS;
+  static_assert(1u << low_bits == 32 * lane_tiles, "a warp's lanes hold a group");
+
+  __device__ static unsigned shift(unsigned level) {
+    return level == 0 ? 0 : low_bits + RED_CUDA_SCAN_HIGH_BITS * (level - 1);
+  }
+  __device__ static unsigned last_digit(unsigned level) { return level == 0 ? 32 * lane_tiles - 1 : 31; }
+  __device__ static unsigned digit(uint64_t tile, unsigned level) {
+    return static_cast<unsigned>(tile >> shift(level)) & last_digit(level);
+  }
+  /* The first slot of the group at `level` that `tile` belongs to. */
+  __device__ static uint64_t base(uint64_t tile, unsigned level) {
+    return tile >> shift(level) & ~static_cast<uint64_t>(last_digit(level));
+  }
+  /* Whether `tile` ends a group of level 0. */
+  __device__ static bool ends(uint64_t tile) { return digit(tile, 0) == last_digit(0); }
+};
+using SmallGroups = Groups<1>;
+using LargeGroups = Groups<4>;
 
 /* If `tile` is the first of a sector of slots, ask for it; at the level above likewise. */
-template <class T> __device__ inline void prefetch_slots(const red_cuda_scan &args, uint64_t tile) {
+template <class G, class T> __device__ inline void prefetch_slots(const red_cuda_scan &args, uint64_t tile) {
   if (tile >= args.tiles || tile % Sector<T>::slots != 0) return;
   prefetch_slot<T>(args.slots[0], tile);
-  if (args.levels > 1 && tile % (32 * Sector<T>::slots) == 0) prefetch_slot<T>(args.slots[1], tile / 32);
+  uint64_t node = tile >> G::shift(1);
+  if (args.levels > 1 && node << G::shift(1) == tile && node % Sector<T>::slots == 0)
+    prefetch_slot<T>(args.slots[1], node);
 }
 
-/* The first slot of the group of 32 at `level` that `tile` belongs to. */
-__device__ inline uint64_t group_base(uint64_t tile, unsigned level) {
-  return (tile >> 5 * level) & ~31ull;
+/* The slots of a group of level 0 before the one with `digit`, some in each lane. */
+template <class G, class T> struct LowSlots {
+  static constexpr unsigned lane_tiles = G::lane_tiles;
+  const uint64_t *slots;
+  unsigned digit, first;
+  Slot<T> slot[lane_tiles];
+
+  __device__ LowSlots(const red_cuda_scan &args, uint64_t tile)
+      : slots(args.slots[0] + G::base(tile, 0) * Payload<T>::stride), digit(G::digit(tile, 0)),
+        first(lane_index() * lane_tiles) {
+    read();
+  }
+  __device__ void read() {
+    unsigned from = first < digit ? first : 0;
+    if constexpr (Payload<T>::words == 1 && lane_tiles == 4) {
+      load_relaxed_pair(slots + from, slot[0].word[0], slot[1].word[0]);
+      load_relaxed_pair(slots + from + 2, slot[2].word[0], slot[3].word[0]);
+    } else {
+#pragma unroll
+      for (unsigned i = 0; i < lane_tiles; i++) slot[i].read(slots, from + i);
+    }
+  }
+  __device__ bool incomplete(uint32_t epoch) const {
+    bool all = true;
+#pragma unroll
+    for (unsigned i = 0; i < lane_tiles; i++) all = all && (first + i >= digit || slot[i].valid(epoch));
+    return !all;
+  }
+  /* The lane's totals; `own` is that of the tile with `digit`, the identity stands for later ones. */
+  __device__ void wait(uint32_t epoch, T own, T identity, T (&total)[lane_tiles]) {
+    bool missing = incomplete(epoch);
+    while (__any_sync(0xffffffffu, missing)) {
+      if (missing) {
+        read();
+        missing = incomplete(epoch);
+      }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < lane_tiles; i++)
+      total[i] = first + i < digit ? slot[i].value() : first + i == digit ? own : identity;
+  }
+};
+
+/* What lies `index` places into the group, in all lanes. */
+template <class T> __device__ inline T pick(const T (&y)[1], unsigned index) {
+  return warp_broadcast(y[0], index);
+}
+template <class T> __device__ inline T pick(const T (&y)[4], unsigned index) {
+  T low = index & 1 ? y[1] : y[0], high = index & 1 ? y[3] : y[2];
+  return warp_broadcast(index & 2 ? high : low, index / 4);
 }
 
-/* The node of 32^(level+1) tiles that ends at `tile`, from that of 32^level; the identity stands for missing tiles. */
-template <class T, class Op>
-__device__ inline T close_level(const red_cuda_scan &args, uint64_t tile, unsigned level, T node, uint32_t epoch, Op op,
-                                T identity) {
-  unsigned digit = digit_of(tile, level);
-  T value = wait_lanes(args.slots[level], group_base(tile, level), digit, epoch, identity);
+/* The node above `level` that ends at `tile`, from that at `level`; the identity stands for missing tiles. */
+template <class G, class T, class Op>
+__device__ __noinline__ T close_level(const red_cuda_scan &args, uint64_t tile, unsigned level, T node, uint32_t epoch,
+                                      Op op, T identity) {
   T sibling[5];
+  if (level == 0) {
+    T total[G::lane_tiles];
+    LowSlots<G, T>(args, tile).wait(epoch, node, identity, total);
+    return climb(climb_lane(total, op), sibling, op);
+  }
+  unsigned digit = G::digit(tile, level);
+  T value = wait_lanes(args.slots[level], G::base(tile, level), digit, epoch, identity);
   return climb(lane_index() == digit ? node : value, sibling, op);
 }
 
 /* Publish the nodes above the tiles that end at `tile`, if any. A warp calls. Few tiles do: out of line. */
-template <class T, class Op>
+template <class G, class T, class Op>
 __device__ __noinline__ void close_levels(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
                                           T identity) {
   T node = own;
-  for (unsigned level = 0; level + 1 < args.levels && digit_of(tile, level) == 31; level++) {
-    node = close_level(args, tile, level, node, epoch, op, identity);
-    if (lane_index() == 0) publish(args.slots[level + 1], tile >> 5 * (level + 1), node, epoch);
+  for (unsigned level = 0; level + 1 < args.levels && G::digit(tile, level) == G::last_digit(level); level++) {
+    node = close_level<G>(args, tile, level, node, epoch, op, identity);
+    if (lane_index() == 0) publish(args.slots[level + 1], tile >> G::shift(level + 1), node, epoch);
   }
 }
 
 /* The total of all tiles, wanted only where their number is a power of two: `tile` is the last one. */
-template <class T, class Op>
+template <class G, class T, class Op>
 __device__ __noinline__ T total_of_tiles(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
                                          T identity) {
   T node = own;
   for (unsigned level = 0; level < args.levels; level++)
-    node = close_level(args, tile, level, node, epoch, op, identity);
+    node = close_level<G>(args, tile, level, node, epoch, op, identity);
   return node;
 }
 
@@ -142,14 +227,14 @@ template <class T> struct UpperPrefix {
   bool known;
 };
 
-/* P up to the group of 32^level tiles that `tile` belongs to; `start` is init or the identity. */
-template <class T, class Op>
+/* P up to the node of `level` that `tile` belongs to, level > 0; `start` is init or the identity. */
+template <class G, class T, class Op>
 __device__ __noinline__ T prefix_above(const red_cuda_scan &args, uint64_t tile, unsigned level, uint32_t epoch, Op op,
                                        T identity, T start) {
   T before = start;
   for (unsigned k = args.levels; k-- > level;) {
-    unsigned digit = digit_of(tile, k);
-    T value = wait_lanes(args.slots[k], group_base(tile, k), digit, epoch, identity);
+    unsigned digit = G::digit(tile, k);
+    T value = wait_lanes(args.slots[k], G::base(tile, k), digit, epoch, identity);
     T sibling[5];
     climb(value, sibling, op);
     before = warp_broadcast(descend(before, sibling, lane_index(), op), digit);
@@ -162,59 +247,62 @@ template <class T> struct Prefix {
   T after;  /* P at its end, which is not before + own: the carry ripples above the tile */
 };
 
-/* P at the end of a tile that ends a group of 32. */
-template <class T, class Op>
+/* P at the end of a tile that ends a group of level 0. */
+template <class G, class T, class Op>
 __device__ __noinline__ T prefix_after_group(const red_cuda_scan &args, uint64_t tile, T own, uint32_t epoch, Op op,
                                              T identity, T start) {
   T node = own;
   unsigned level = 0;
-  for (; level < args.levels && digit_of(tile, level) == 31; level++)
-    node = close_level(args, tile, level, node, epoch, op, identity);
+  for (; level < args.levels && G::digit(tile, level) == G::last_digit(level); level++)
+    node = close_level<G>(args, tile, level, node, epoch, op, identity);
   if (level == args.levels) return op(start, node);
-  T before = prefix_above(args, tile, level + 1, epoch, op, identity, start);
-  unsigned digit = digit_of(tile, level);
-  T value = wait_lanes(args.slots[level], group_base(tile, level), digit, epoch, identity);
+  T before = prefix_above<G>(args, tile, level + 1, epoch, op, identity, start);
+  unsigned digit = G::digit(tile, level);
+  T value = wait_lanes(args.slots[level], G::base(tile, level), digit, epoch, identity);
   T sibling[5];
   climb(lane_index() == digit ? node : value, sibling, op);
   return warp_broadcast(descend(before, sibling, lane_index(), op), digit + 1);
 }
 
 /* The slots of the two lowest levels that come before a tile, asked for together. */
-template <class T> struct TileSlots {
-  LaneSlots<T> low, high;
+template <class G, class T> struct TileSlots {
+  LowSlots<G, T> low;
+  LaneSlots<T> high;
   __device__ TileSlots(const red_cuda_scan &args, uint64_t tile)
-      : low(args.slots[0], group_base(tile, 0), digit_of(tile, 0)),
-        high(args.slots[args.levels > 1], group_base(tile, args.levels > 1), args.levels > 1 ? digit_of(tile, 1) : 0) {}
+      : low(args, tile),
+        high(args.slots[args.levels > 1], G::base(tile, args.levels > 1), args.levels > 1 ? G::digit(tile, 1) : 0) {}
 };
 
 /*
- * A warp calls for a tile with the total `own`. What is above the two lowest levels changes once in 1024 tiles and is
- * kept in `upper`.
+ * A warp calls for a tile with the total `own`. What is above the two lowest levels changes once in some thousand tiles
+ * and is kept in `upper`.
  */
-template <class T, class Op>
-__device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, TileSlots<T> &slots, T own,
+template <class G, class T, class Op>
+__device__ inline Prefix<T> look_back(const red_cuda_scan &args, uint64_t tile, TileSlots<G, T> &slots, T own,
                                       uint32_t epoch, Op op, T identity, T start, UpperPrefix<T> &upper) {
-  unsigned lane = lane_index(), low = digit_of(tile, 0);
-  T before = start, low_sibling[5], high_sibling[5];
+  unsigned lane = lane_index(), low = G::digit(tile, 0);
+  T before = start, low_sibling[5], high_sibling[5], total[G::lane_tiles], at[G::lane_tiles];
   if (args.levels > 2) {
-    uint64_t key = tile >> 10;
+    uint64_t key = tile >> G::shift(2);
     if (!upper.known || upper.key != key) {
-      upper.before = prefix_above(args, tile, 2, epoch, op, identity, start);
+      upper.before = prefix_above<G>(args, tile, 2, epoch, op, identity, start);
       upper.key = key;
       upper.known = true;
     }
     before = upper.before;
   }
   /* Both levels climb side by side; only the descent takes one after the other. */
-  T high_value = slots.high.wait(epoch, identity), low_value = slots.low.wait(epoch, identity);
+  T high_value = slots.high.wait(epoch, identity);
+  slots.low.wait(epoch, own, identity, total);
   climb(high_value, high_sibling, op);
-  climb(lane == low ? own : low_value, low_sibling, op);
-  if (args.levels > 1) before = warp_broadcast(descend(before, high_sibling, lane, op), digit_of(tile, 1));
-  before = descend(before, low_sibling, lane, op);
+  climb(climb_lane(total, op), low_sibling, op);
+  if (args.levels > 1) before = warp_broadcast(descend(before, high_sibling, lane, op), G::digit(tile, 1));
+  descend_lane(total, descend(before, low_sibling, lane, op), at, op);
   Prefix<T> prefix;
-  prefix.before = warp_broadcast(before, low);
-  prefix.after = warp_broadcast(before, (low + 1) & 31);
-  if (low == 31 && args.inclusive) prefix.after = prefix_after_group(args, tile, own, epoch, op, identity, start);
+  prefix.before = pick(at, low);
+  prefix.after = pick(at, (low + 1) & G::last_digit(0));
+  if (low == G::last_digit(0) && args.inclusive)
+    prefix.after = prefix_after_group<G>(args, tile, own, epoch, op, identity, start);
   return prefix;
 }
 

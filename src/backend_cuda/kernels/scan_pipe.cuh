@@ -29,6 +29,7 @@ constexpr unsigned pipe_parts = 2 * pipe_workers;
 constexpr unsigned pipe_part = pipe_tile / pipe_parts; /* 4 rows of 32 lanes of 16 bytes */
 constexpr int pipe_rows = 4;
 constexpr unsigned pipe_threads = 32 * (4 + 2 * pipe_workers);
+using PipeGroups = LargeGroups;      /* some 130 tiles are under way at a time */
 constexpr uint64_t pipe_end = ~0ull; /* instead of a tile: there are no more */
 
 /* Shared memory beside the ring. */
@@ -75,6 +76,13 @@ __device__ inline void fill_half(const red_cuda_scan &args, Barrier *full, char 
   if (whole > 0) bulk_load(to, in, whole, full);
 }
 
+/* Into the L2 cache, from where its block will have it at once. */
+template <class Type> __device__ inline void prefetch_tile(const red_cuda_scan &args, uint64_t tile) {
+  uint64_t at = tile * pipe_tile, end = args.n * sizeof(typename Type::Element), left = at < end ? end - at : 0;
+  unsigned bytes = left < pipe_tile ? static_cast<unsigned>(left) & ~15u : pipe_tile;
+  if (bytes > 0) bulk_prefetch(static_cast<const char *>(args.in) + at, bytes);
+}
+
 __device__ inline uint32_t take_ticket(const red_cuda_scan &args) {
   return atomicInc(&args.head->ticket, static_cast<uint32_t>(args.tiles) + gridDim.x - 1); /* as many as are taken */
 }
@@ -87,7 +95,7 @@ __device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Ty
   constexpr unsigned ahead = 2;      /* tiles being loaded at a time */
   constexpr unsigned distance = 256; /* tiles from a ticket to the slots that it asks for: two rounds of all blocks */
   for (unsigned tile = blockIdx.x * Sector<T>::slots; tile < distance; tile += gridDim.x * Sector<T>::slots)
-    prefetch_slots<T>(args, tile);
+    prefetch_slots<PipeGroups, T>(args, tile);
   PipeCursor cursor(args.places), loaded(args.places);
   for (unsigned i = 0;; i++) {
     PipePlace<T> &place = shared.place[cursor.index];
@@ -109,7 +117,7 @@ __device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Ty
     fill_half<Type>(args, &place.full[0], to, at);
     barrier_wait(&place.free[1], cursor.parity ^ 1);
     fill_half<Type>(args, &place.full[1], to + pipe_half, at + pipe_half);
-    prefetch_slots<T>(args, ticket + distance);
+    prefetch_slots<PipeGroups, T>(args, ticket + distance);
     cursor.advance();
   }
 }
@@ -193,10 +201,10 @@ __device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typenam
     typename Type::T sibling[4];
     typename Type::T own = climb_parts(place, sibling, type.op());
     if (lane_index() == 0) barrier_arrive(&place.free[0]);
-    if (digit_of(tile, 0) != 31 && !last) continue;
-    close_levels(args, tile, own, epoch, type.op(), type.identity());
+    if (!PipeGroups::ends(tile) && !last) continue;
+    close_levels<PipeGroups>(args, tile, own, epoch, type.op(), type.identity());
     if (!last) continue;
-    typename Type::T total = total_of_tiles(args, tile, own, epoch, type.op(), type.identity());
+    typename Type::T total = total_of_tiles<PipeGroups>(args, tile, own, epoch, type.op(), type.identity());
     if (lane_index() == 0) answer_total(args, state_bits(total));
   }
 }
@@ -215,8 +223,8 @@ __device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typ
     if (tile != pipe_end) {
       T sibling[4];
       T own = climb_parts(place, sibling, type.op());
-      TileSlots<T> slots(args, tile);
-      Prefix<T> prefix = look_back(args, tile, slots, own, epoch, type.op(), type.identity(), start, upper);
+      TileSlots<PipeGroups, T> slots(args, tile);
+      Prefix<T> prefix = look_back<PipeGroups>(args, tile, slots, own, epoch, type.op(), type.identity(), start, upper);
       if (lane_index() == 0) place.prefix = prefix;
       /* The last tile has seen all others: whoever has a tile has read the epoch. */
       if (tile + 1 == args.tiles && lane_index() == 0) store_relaxed(&args.head->epoch, epoch);
@@ -317,7 +325,8 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
     barrier_init(&place.free[1], pipe_workers);
     barrier_fence();
   }
-  /* The first tickets and the epoch are on their way together. */
+  /* Whoever will get the first tiles, they are asked for while the first tickets and the epoch are on their way. */
+  if (threadIdx.x == 32 * (2 * pipe_workers + 1)) prefetch_tile<Type>(args, blockIdx.x);
   uint32_t first = 0, second = 0;
   if (threadIdx.x == 32 * 2 * pipe_workers) {
     first = take_ticket(args);

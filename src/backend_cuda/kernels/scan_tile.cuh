@@ -14,14 +14,15 @@
 
 namespace red {
 
-/* Rows of a warp, warps of a block. */
-template <int R, int W> struct TileShape {
+/* Rows of a warp, warps of a block, groups of tiles. */
+template <int R, int W, class G> struct TileShape {
+  using Groups = G;
   static constexpr int rows = R;
   static constexpr unsigned warps = W, threads = 32 * W;
   static constexpr int levels = W == 16 ? 4 : 3; /* of the tree of warps */
 };
-using SmallTile = TileShape<1, 16>;
-using LargeTile = TileShape<4, 8>;
+using SmallTile = TileShape<1, 16, LargeGroups>;
+using LargeTile = TileShape<4, 8, SmallGroups>;
 
 template <class T> struct ScanScratch {
   T warp[16];
@@ -40,11 +41,11 @@ __device__ inline uint64_t begin_tile(const red_cuda_scan &args, uint32_t &epoch
 }
 
 /* The total of everything for the host, by the warp that has the last tile. */
-template <class Type>
+template <class G, class Type>
 __device__ __noinline__ void tell_total(const Type &type, const red_cuda_scan &args, uint64_t tile,
                                         typename Type::T own, uint32_t epoch) {
   typename Type::T total = own;
-  if (args.tiles > 1) total = total_of_tiles(args, tile, own, epoch, type.op(), type.identity());
+  if (args.tiles > 1) total = total_of_tiles<G>(args, tile, own, epoch, type.op(), type.identity());
   if (lane_index() == 0) answer_total(args, state_bits(total));
 }
 
@@ -56,6 +57,7 @@ template <class Shape, class Type>
 __device__ inline void place_warps(const Type &type, const red_cuda_scan &args, uint64_t tile, uint32_t epoch,
                                    ScanScratch<typename Type::T> &scratch) {
   using T = typename Type::T;
+  using G = typename Shape::Groups;
   auto op = type.op();
   const T identity = type.identity();
   unsigned lane = threadIdx.x;
@@ -68,17 +70,17 @@ __device__ inline void place_warps(const Type &type, const red_cuda_scan &args, 
     epoch = warp_broadcast(epoch, 0) + 1;
     if (args.phase != RED_CUDA_SCAN_APPLY && lane == 0) publish(args.slots[0], tile, own, epoch);
     if (args.phase == RED_CUDA_SCAN_TOTALS) return;
-    if (args.levels > 1 && digit_of(tile, 0) == 31 && args.phase == RED_CUDA_SCAN_ONCE)
-      close_levels(args, tile, own, epoch, op, identity);
-    TileSlots<T> slots(args, tile);
+    if (args.levels > 1 && G::ends(tile) && args.phase == RED_CUDA_SCAN_ONCE)
+      close_levels<G>(args, tile, own, epoch, op, identity);
+    TileSlots<G, T> slots(args, tile);
     UpperPrefix<T> upper = {0, start, false};
-    prefix = look_back(args, tile, slots, own, epoch, op, identity, start, upper);
+    prefix = look_back<G>(args, tile, slots, own, epoch, op, identity, start, upper);
   }
   T before = descend(prefix.before, sibling, lane, op);
   if (lane < Shape::warps) scratch.before[lane] = before;
   if (lane == 0) scratch.before[Shape::warps] = prefix.after;
   if (tile + 1 != args.tiles) return;
-  if (args.total != nullptr) tell_total(type, args, tile, own, epoch);
+  if (args.total != nullptr) tell_total<G>(type, args, tile, own, epoch);
   if (args.tiles > 1 && args.phase == RED_CUDA_SCAN_ONCE && lane == 0) store_relaxed(&args.head->epoch, epoch);
 }
 
@@ -105,7 +107,7 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
   unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   uint32_t epoch = 0;
   uint64_t tile = begin_tile(args, epoch, scratch);
-  if (threadIdx.x == 0 && args.tiles > 1) prefetch_slots<T>(args, tile);
+  if (threadIdx.x == 0 && args.tiles > 1) prefetch_slots<typename Shape::Groups, T>(args, tile);
   uint64_t first = tile * (part * Shape::warps) + warp * part + lane * V;
   T x[rows][V], sibling[rows][5], row[rows];
 #pragma unroll
@@ -143,14 +145,15 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
 /* Between the launches: the nodes of one level, a warp for each. */
 template <class Type> __device__ inline void scan_level(const red_cuda_scan &args, unsigned level) {
   using T = typename Type::T;
+  using G = LargeTile::Groups;
   const Type type(args);
   uint64_t node = static_cast<uint64_t>(blockIdx.x) * LargeTile::warps + threadIdx.x / 32;
-  uint64_t last = ((node + 1) << 5 * (level + 1)) - 1; /* the tile that ends it */
+  uint64_t last = ((node + 1) << G::shift(level + 1)) - 1; /* the tile that ends it */
   if (last >= args.tiles) return;
   uint32_t epoch = load_relaxed(&args.head->epoch) + 1;
-  T value = wait_lanes(args.slots[level], node * 32, 32, epoch, type.identity());
-  T sibling[5];
-  value = climb(value, sibling, type.op());
+  Slot<T> end;
+  end.read(args.slots[level], last >> G::shift(level)); /* of an earlier launch: there */
+  T value = close_level<G>(args, last, level, end.value(), epoch, type.op(), type.identity());
   if (threadIdx.x % 32 == 0) publish(args.slots[level + 1], node, value, epoch);
 }
 

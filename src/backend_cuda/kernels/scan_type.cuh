@@ -86,6 +86,11 @@ template <class In, class State, class Out> struct SumInteger {
 };
 
 using SumI8 = SumInteger<uint8_t, uint32_t, uint8_t>;
+using SumI8Int = SumInteger<uint8_t, uint32_t, uint32_t>;
+using SumI8Wide = SumInteger<uint8_t, uint64_t, uint64_t>;
+using SumI16 = SumInteger<uint16_t, uint32_t, uint16_t>;
+using SumI16Int = SumInteger<uint16_t, uint32_t, uint32_t>;
+using SumI16Wide = SumInteger<uint16_t, uint64_t, uint64_t>;
 using SumI32 = SumInteger<uint32_t, uint32_t, uint32_t>;
 using SumI32Wide = SumInteger<uint32_t, uint64_t, uint64_t>;
 using SumI64 = SumInteger<uint64_t, uint64_t, uint64_t>;
@@ -167,25 +172,47 @@ template <class P> struct Piped : P {
   }
 };
 
-/* Bytes: products with masks of ones add up the bytes of a word in one instruction, whatever the order. */
-template <> struct Piped<SumI8> : SumI8 {
-  using SumI8::SumI8;
-  __device__ uint32_t total(const uint4 &raw) const {
-    uint32_t low = __dp4a(raw.x, 0x01010101u, __dp4a(raw.y, 0x01010101u, 0u));
-    return __dp4a(raw.z, 0x01010101u, __dp4a(raw.w, 0x01010101u, low));
+/*
+ * Bytes: products with masks of ones add up the bytes of a word in one instruction, whatever the order. With the sign
+ * bit flipped they are unsigned and too large by the sign, each.
+ */
+template <class P> struct PipedBytes : P {
+  using P::P;
+  using typename P::T;
+  __device__ T total(const uint4 &raw) const {
+    uint32_t word[4];
+    flip(raw, word);
+    uint32_t sum = 0;
+#pragma unroll
+    for (int w = 0; w < 4; w++) sum = __dp4a(word[w], 0x01010101u, sum);
+    return sum - 16 * excess();
   }
-  __device__ void outputs(const uint4 &raw, uint32_t before, uint32_t, bool inclusive, uint32_t (&y)[16]) const {
-    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
-    uint32_t masks[4] = {0u, 0x00000001u, 0x00000101u, 0x00010101u};
+  __device__ void outputs(const uint4 &raw, T before, T, bool inclusive, T (&y)[16]) const {
+    uint32_t word[4], masks[4] = {0u, 0x00000001u, 0x00000101u, 0x00010101u}, sum = 0;
+    flip(raw, word);
     if (inclusive) masks[0] = 0x00000001u, masks[1] = 0x00000101u, masks[2] = 0x00010101u, masks[3] = 0x01010101u;
+    if (inclusive) before -= excess();
 #pragma unroll
     for (int w = 0; w < 4; w++) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) y[4 * w + i] = __dp4a(word[w], masks[i], before);
-      before = __dp4a(word[w], 0x01010101u, before);
+      for (int i = 0; i < 4; i++) y[4 * w + i] = before + __dp4a(word[w], masks[i], sum) - (4 * w + i) * excess();
+      sum = __dp4a(word[w], 0x01010101u, sum);
     }
   }
+
+private:
+  /* Outputs of a byte drop the bits that a sign would change. */
+  __device__ T excess() const {
+    return sizeof(typename P::Output) == 1 ? 0 : this->sign;
+  }
+  __device__ void flip(const uint4 &raw, uint32_t (&word)[4]) const {
+    uint32_t mask = static_cast<uint32_t>(excess()) * 0x01010101u;
+    word[0] = raw.x ^ mask, word[1] = raw.y ^ mask, word[2] = raw.z ^ mask, word[3] = raw.w ^ mask;
+  }
 };
+template <> struct Piped<SumI8> : PipedBytes<SumI8> { using PipedBytes::PipedBytes; };
+template <> struct Piped<SumI8Int> : PipedBytes<SumI8Int> { using PipedBytes::PipedBytes; };
+template <> struct Piped<SumI8Wide> : PipedBytes<SumI8Wide> { using PipedBytes::PipedBytes; };
 
 /* ---- Any pair, any operator
  * --------------------------------------------------------------------------------------------- */
