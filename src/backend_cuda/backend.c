@@ -171,12 +171,6 @@ static void describe(void *state, red_device_info *info) {
            red_cuda_pipe_shared(device) > 0 ? "pipelined" : "tiled");
 }
 
-static red_status supports(void *device, const red_lowered *lowered) {
-  (void)device;
-  if (lowered->exact) return red_fail(RED_ERR_UNSUPPORTED, "exact reductions are not available on CUDA devices yet");
-  return RED_OK;
-}
-
 const red_backend red_backend_cuda = {
     .abi = RED_BACKEND_ABI,
     .name = "cuda",
@@ -193,7 +187,6 @@ const red_backend red_backend_cuda = {
     .queue_open = red_cuda_queue_open,
     .queue_finish = red_cuda_queue_finish,
     .queue_close = red_cuda_queue_close,
-    .supports = supports,
     .plan = red_cuda_plan_create,
     .unplan = red_cuda_plan_destroy,
     .execute = red_cuda_execute,

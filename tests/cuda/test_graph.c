@@ -90,12 +90,17 @@ static void close_all(void) {
   ck_cuda(cuda.DevicePrimaryCtxRelease(0));
 }
 
-static red_plan *device_plan(red_kind kind, red_op op, uint64_t n) {
+static red_plan *exact_or_not(red_kind kind, red_op op, uint64_t n, int exact) {
   red_problem problem = RED_PROBLEM_INIT(kind, op, RED_F32, n);
   red_plan *plan;
+  problem.exact = exact;
   problem.in_memory = problem.out_memory = RED_DEVICE;
   ck_red(red_plan_create(context, &problem, &plan));
   return plan;
+}
+
+static red_plan *device_plan(red_kind kind, red_op op, uint64_t n) {
+  return exact_or_not(kind, op, n, 0);
 }
 
 static CUgraphExec end_capture(void) {
@@ -112,15 +117,20 @@ static void upload_new(random_state *random, uint64_t n) {
   ck_red(red_upload(context, queue, in, 0, data, n * sizeof(float)));
 }
 
-/* A scan, the sum of its outputs, the scan again in place: three executions, two of them of one plan. */
+/* A scan, the sum of its outputs, its inputs' exact sum, the scan again in place: two executions are of one plan. */
 static void replay(uint64_t n, random_state *random) {
   red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, n);
   red_problem sum = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, n);
+  red_problem exact = sum;
+  exact.exact = 1;
   red_plan *scan_plan = device_plan(scan.kind, scan.op, n), *sum_plan = device_plan(sum.kind, sum.op, n);
+  red_plan *exact_plan = exact_or_not(sum.kind, sum.op, n, 1);
   float *expected = malloc(n * sizeof *expected), *actual = malloc(n * sizeof *actual), want, got;
+  char *exact_result = (char *)result + 64;
   ck_cuda(cuda.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   ck_red(red_plan_execute(scan_plan, queue, in, out));
   ck_red(red_plan_execute(sum_plan, queue, out, result));
+  ck_red(red_plan_execute(exact_plan, queue, in, exact_result));
   ck_red(red_plan_execute(scan_plan, queue, out, out));
   CUgraphExec exec = end_capture();
   for (unsigned i = 0; i < REPLAYS; i++) {
@@ -128,6 +138,10 @@ static void replay(uint64_t n, random_state *random) {
     ck_cuda(cuda.GraphLaunch(exec, stream));
     ck_red(red_download(context, queue, &got, result, 0, sizeof got));
     ck_red(red_download(context, queue, actual, out, 0, n * sizeof(float)));
+    ck_red(red_reference(&exact, data, &want));
+    float exactly;
+    ck_red(red_download(context, queue, &exactly, exact_result, 0, sizeof exactly));
+    compare_outputs(&exact, "replayed", &want, &exactly);
     ck_red(red_reference(&scan, data, expected));
     ck_red(red_reference(&sum, expected, &want));
     ck_red(red_reference(&scan, expected, expected));
@@ -142,6 +156,7 @@ static void replay(uint64_t n, random_state *random) {
   ck_cuda(cuda.GraphExecDestroy(exec));
   red_plan_destroy(scan_plan);
   red_plan_destroy(sum_plan);
+  red_plan_destroy(exact_plan);
   free(expected);
   free(actual);
 }
