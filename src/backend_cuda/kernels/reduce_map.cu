@@ -126,9 +126,9 @@ KERNEL(reduce_map_f64, 4, reduce_mapped, double, red::LoadF64, RED_FINISH_VALUE)
 KERNEL(reduce_map_f16, 5, reduce_mapped, float, red::LoadF16, RED_FINISH_VALUE)
 KERNEL(reduce_map_bf16, 5, reduce_mapped, float, red::LoadBF16, RED_FINISH_VALUE)
 /* With an f64 accumulator, as norms have. */
-KERNEL(reduce_map_f32_wide, 5, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
-KERNEL(reduce_map_f16_wide, 5, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
-KERNEL(reduce_map_bf16_wide, 5, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_f32_wide, 6, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
+KERNEL(reduce_map_f16_wide, 6, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_bf16_wide, 6, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
 KERNEL(reduce_map_any_f32, 5, reduce_any, float, RED_FINISH_VALUE)
 KERNEL(reduce_map_any_f64, 4, reduce_any, double, RED_FINISH_ROOT)

@@ -171,7 +171,7 @@ __device__ inline void load_inner(const Second<Bytes> &second, const uint4 *at, 
 
 /* Vectors that are inside, then what the at most two have that are cut, where in2 begins and where it ends. */
 template <unsigned Bytes>
-__device__ __noinline__ void load_outer(const Second<Bytes> &second, uint64_t tile_first, uint4 (&y)[tile_vectors]) {
+__device__ inline void load_outer(const Second<Bytes> &second, uint64_t tile_first, uint4 (&y)[tile_vectors]) {
   const uint4 none = make_uint4(0, 0, 0, 0);
 #pragma unroll
   for (unsigned i = 0; i < tile_vectors; i++) {
