@@ -116,7 +116,7 @@ int may_refuse(const red_problem *problem, red_status status) {
   if (status != RED_ERR_UNSUPPORTED) return 0;
   red_problem resolved = *problem;
   ck_red(red_problem_resolve(&resolved));
-  int on_cuda = strncmp(suite_backend(), "cuda", 4) == 0, on_opencl = strncmp(suite_backend(), "opencl", 6) == 0;
+  int on_opencl = strncmp(suite_backend(), "opencl", 6) == 0;
   int wide = resolved.kind == RED_STATS || resolved.in == RED_F64 || resolved.acc == RED_F64 || resolved.out == RED_F64;
   int expected = on_opencl && wide;
   ck_assert_msg(expected, "%s was refused: %s%s", name_of(problem), red_last_error(), suite_seed_text());
