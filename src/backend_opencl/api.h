@@ -21,7 +21,8 @@ typedef struct red_cl_api {
 
 extern red_cl_api red_cl;
 
-/* environment.c: for a program that is to see the loader as this process does. The list is to be freed, its words not. */
+/* environment.c: for a program that is to see the loader as this process does. The list is to be freed, its words not.
+ */
 void red_cl_keep_environment(void);
 char **red_cl_helper_environment(void);
 
