@@ -11,7 +11,8 @@
 enum {
   MOST_LANES = 256,
   LEAST_LANES = 32,       /* fewer in local memory are slower than more in private memory */
-  GROUPS_PER_UNIT = 8,    /* enough to hide each other's latencies */
+  GROUPS_PER_UNIT = 24,   /* enough to hide each other's latencies, and to end at about the same time */
+  DOUBLE_ROOM = 1 << 14,  /* terms of a lane that doubles add without rounding */
   ITEMS_PER_UNIT = 16,    /* of a CPU device */
   ITEM_ELEMENTS = 1 << 14 /* ... has at least so many */
 };
@@ -24,15 +25,15 @@ static red_cl_exact_form form_of_terms(const red_lowered *lowered) {
   if (lowered->in == RED_F64 && product)
     return (red_cl_exact_form){.bits = 106, .spacing = 52, .bins = 82, .first = 0, .batch = 4};
   if (lowered->in == RED_F64)
-    return (red_cl_exact_form){.bits = 53, .spacing = 52, .bins = 42, .first = RED_EXACT_F64 - 1, .batch = 8};
+    return (red_cl_exact_form){.bits = 53, .spacing = 52, .bins = 42, .first = RED_EXACT_F64 - 1, .batch = 16};
   if (product && lowered->in != RED_F16)
     return (red_cl_exact_form){.bits = 48, .spacing = 48, .bins = 13, .first = 2148 - 2 * 149, .batch = 8};
-  return (red_cl_exact_form){.bits = 24, .spacing = 16, .bins = 17, .first = 2148 - 150, .batch = 8};
+  return (red_cl_exact_form){.bits = 24, .spacing = 16, .bins = 17, .first = 2148 - 150, .batch = 16};
 }
 
 red_cl_exact_form red_cl_exact_form_of(const red_cl_device *device, const red_lowered *lowered) {
   red_cl_exact_form form = form_of_terms(lowered);
-  form.doubles = form.bits == 24 && device->traits.f64 && device->traits.shape == RED_CL_WIDE;
+  form.doubles = form.bits == 24 && device->traits.f64;
   form.finishes = lowered->in_memory == RED_DEVICE && lowered->out_memory == RED_DEVICE;
   form.group = 1;
   if (device->traits.shape == RED_CL_WIDE) {
@@ -61,6 +62,8 @@ static layout lay_out(const red_cl_device *device, const red_lowered *lowered, u
   bool wide = device->traits.shape == RED_CL_WIDE;
   uint64_t least = wide ? ITEM_ELEMENTS : l.form.group * l.form.batch, wanted = (n + least - 1) / least;
   uint64_t most = (uint64_t)device->traits.units * (wide ? ITEMS_PER_UNIT : GROUPS_PER_UNIT);
+  uint64_t room = (uint64_t)l.form.group * (DOUBLE_ROOM - 2 * l.form.batch); /* of whole tiles, and of the last one */
+  if (!wide && l.form.doubles && most < n / room + 1) most = n / room + 1;
   l.parts = wanted < most ? wanted : most;
   l.run = wide ? ((n + l.parts - 1) / l.parts + least - 1) / least * least : 0;
   if (wide) l.parts = (n + l.run - 1) / l.run;

@@ -12,7 +12,7 @@ typedef struct red_cl_exact_form {
   unsigned first;   /* the bit of the long integer that bin 0's lowest bit is */
   uint32_t group;   /* lanes of a work-group; 1 for the wide shape */
   uint32_t batch;   /* terms that a lane loads at once */
-  bool doubles;     /* there is f64, and it is of use: for blocks of the wide shape */
+  bool doubles;     /* there is f64, and it is of use: as bins, or for blocks of the wide shape */
   bool in_private;  /* bins lie in private memory, for local memory is too small */
   bool finishes;    /* the result is rounded on the device */
 } red_cl_exact_form;

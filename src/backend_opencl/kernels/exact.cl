@@ -4,8 +4,15 @@
  * element is a significand of at most RED_EXACT_BITS bits at a position in a long integer, which is kept in bins:
  *   RED_SPACING   bits from one bin to the next
  *   RED_BINS      how many, the last one for what is carried out of the others
- * A bin is a signed integer of 64 bits that takes RED_ROOM terms before it must be carried.
+ * A bin is a signed integer of 64 bits that takes RED_ROOM terms before it must be carried. RED_DOUBLES: there is f64; on
+ * GPUs terms of 24 bits are then added as doubles, of which a bin takes 2^14 without rounding, and become integers at the end.
  */
+#if RED_DOUBLES && !defined(RED_SHAPE_WIDE)
+#define RED_DOUBLE_BINS 1
+#else
+#define RED_DOUBLE_BINS 0
+#endif
+
 #if defined(RED_SHAPE_WIDE) || RED_EXACT_PRIVATE
 #define RED_BIN_SPACE private
 #define RED_STRIDE    1 /* from one bin to the next */
@@ -92,9 +99,32 @@ static uint red_flags(RED_ELEMENT x, RED_ELEMENT y) {
 
 /* ---- Bins ---- */
 
+#if RED_DOUBLE_BINS
+#define RED_EMPTY_BIN ((ulong)1 << 63) /* -0 */
+#else
+#define RED_EMPTY_BIN ((ulong)0)
+#endif
+
 static void red_bins_clear(red_bins bins) {
-  for (uint b = 0; b < RED_BINS; b++) bins[b * RED_STRIDE] = 0;
+  for (uint b = 0; b < RED_BINS; b++) bins[b * RED_STRIDE] = RED_EMPTY_BIN;
 }
+
+#if RED_DOUBLE_BINS
+/* Make integers of doubles, and flags of what is none; the last bin has been empty. */
+static uint red_bins_settle(red_bins bins) {
+  uint flags = 0;
+  for (uint b = 0; b < RED_BINS; b++) {
+    ulong bits = bins[b * RED_STRIDE], magnitude = bits & 0x7ffffffffffffffful;
+    const ulong infinity = 0x7ff0000000000000ul;
+    if (bits != RED_EMPTY_BIN) flags |= RED_FLAG_NOT_MINUS_ZERO;
+    if (magnitude >= infinity)
+      flags |= magnitude > infinity ? RED_FLAG_NAN : bits == magnitude ? RED_FLAG_PLUS_INF : RED_FLAG_MINUS_INF;
+    double units = as_double((ulong)(1023 + 150 - 16 * (int)b) << 52);
+    bins[b * RED_STRIDE] = magnitude < infinity ? (ulong)(long)(as_double(bits) * units) : 0;
+  }
+  return flags;
+}
+#endif
 
 /* Leave less than 2^RED_SPACING in each bin but the last, which keeps the sign. */
 static void red_bins_carry(red_bins bins) {
@@ -122,25 +152,54 @@ static void red_bins_add(red_bins bins, long significand, uint position) {
 
 /* ---- Adding ---- */
 
-/* What a run of terms has shown: the upper 32 bits of the greatest magnitude, and whether there was anything but -0. */
+/*
+ * What a run of terms has shown, without many instructions: a float sum that is -0 only if all terms are, and not finite if
+ * one is not. Scaled down it cannot overflow; of f64, whose upper half stands for it, the largest exponents look infinite
+ * as well. Of products the trace says nothing about zeros, which have a word of their own.
+ */
 typedef struct red_seen {
-  uint most;
+  float trace;
   RED_WORD other;
 } red_seen;
 
-static bool red_saw_special(red_seen seen) {
-  return seen.most >= RED_UPPER((RED_WORD)RED_WORD_INFINITY);
+static red_seen red_seen_nothing(void) {
+  red_seen seen = {-0.0f, 0};
+  return seen;
+}
+
+/* Is each term to be looked at? */
+static bool red_is_suspect(red_seen seen) {
+  return (as_uint(seen.trace) & 0x7f800000u) == 0x7f800000u;
+}
+
+static uint red_seen_flags(red_seen seen) {
+#if RED_TWO_FACTORS
+  return seen.other ? RED_FLAG_NOT_MINUS_ZERO : 0;
+#else
+  return as_uint(seen.trace) != 0x80000000u ? RED_FLAG_NOT_MINUS_ZERO : 0;
+#endif
+}
+
+static void red_see(red_seen *seen, RED_WORD number) {
+  seen->trace += as_float(RED_UPPER(number)) * 0x1p-24f;
 }
 
 /* Add one term; of an infinity or a NaN something that will not matter. */
-#if RED_TWO_FACTORS
+#if RED_DOUBLE_BINS
+static void red_add_element(red_bins bins, red_seen *seen, RED_ELEMENT x, RED_ELEMENT y) {
+  uint term = red_term(x, y);
+  red_bins bin = bins + (term >> 27 & 15) * RED_STRIDE;
+  *bin = as_ulong(as_double(*bin) + (double)as_float(term));
+}
+#elif RED_TWO_FACTORS
 static void red_add_element(red_bins bins, red_seen *seen, RED_ELEMENT x, RED_ELEMENT y) {
   RED_WORD x_number = red_number(x), y_number = red_number(y);
   RED_WORD a = x_number & (RED_WORD)RED_WORD_MOST, b = y_number & (RED_WORD)RED_WORD_MOST;
   RED_WORD minus = (x_number ^ y_number) >> RED_SIGN_SHIFT, a_bits = red_significand(a), b_bits = red_significand(b);
   uint position = red_exponent(a) + red_exponent(b) - 2;
   long sign = -(long)minus;
-  seen->most = max(seen->most, RED_UPPER(max(a, b)));
+  red_see(seen, a);
+  red_see(seen, b);
   seen->other |= !minus || (a_bits && b_bits);
 #if RED_EXACT_BITS == 48
   red_bins_add(bins, ((long)((ulong)a_bits * b_bits) ^ sign) - sign, position);
@@ -153,8 +212,7 @@ static void red_add_element(red_bins bins, red_seen *seen, RED_ELEMENT x, RED_EL
 #else
 static void red_add_element(red_bins bins, red_seen *seen, RED_ELEMENT x, RED_ELEMENT y) {
   RED_WORD term = red_term(x, y), magnitude = term & (RED_WORD)RED_WORD_MOST;
-  seen->most = max(seen->most, RED_UPPER(magnitude));
-  seen->other |= term ^ RED_SIGN;
+  red_see(seen, term);
 #if RED_EXACT_BITS == 24
   uint exponent = magnitude >> RED_WORD_FRACTION, fraction = term & (RED_HIDDEN - 1);
   int significand = (int)(fraction + (exponent ? RED_HIDDEN : fraction)); /* twice a subnormal, at position 0 */

@@ -7,6 +7,14 @@
 #define RED_TILE (RED_GROUP * RED_BATCH)
 #define RED_KERNEL kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
 
+/* Is there an infinity or a NaN among a batch of elements? */
+static bool red_is_special(const RED_ELEMENT *row) {
+  RED_WORD most = 0;
+#pragma unroll
+  for (uint k = 0; k < RED_BATCH; k++) most = max(most, red_number(row[k]) & (RED_WORD)RED_WORD_MOST);
+  return most >= (RED_WORD)RED_WORD_INFINITY;
+}
+
 /* The lanes' numbers added up: `sum` is right in lane 0. */
 static ulong red_group_sum(local ulong *scratch, uint lane, ulong sum) {
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -54,7 +62,7 @@ RED_KERNEL red_exact_bins(global const uchar *in, ulong in_offset, ulong n, ulon
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);
   uint lane = get_local_id(0), flags = 0, count = 0;
   ulong groups = get_num_groups(0), tiles = n / RED_TILE;
-  red_seen seen = {0, 0};
+  red_seen seen = red_seen_nothing();
   if (lane == 0) group_flags = 0;
   red_bins_clear(bins);
   for (ulong tile = get_group_id(0); tile < tiles; tile += groups) {
@@ -67,14 +75,17 @@ RED_KERNEL red_exact_bins(global const uchar *in, ulong in_offset, ulong n, ulon
     }
 #pragma unroll
     for (uint k = 0; k < RED_BATCH; k++) red_add_element(bins, &seen, row[k], second[k]);
-    if (red_saw_special(seen)) {
-      seen.most = 0;
-      for (uint k = 0; k < RED_BATCH; k++) flags |= red_flags(x[first + k * RED_GROUP], y[first + k * RED_GROUP]);
+    if (red_is_suspect(seen)) {
+      seen.trace = 1;
+      if (red_is_special(row) || red_is_special(second))
+        for (uint k = 0; k < RED_BATCH; k++) flags |= red_flags(x[first + k * RED_GROUP], y[first + k * RED_GROUP]);
     }
+#if !RED_DOUBLE_BINS /* of which the host sees to it that no lane has too many */
     count += RED_BATCH;
     if (count + 2 * RED_BATCH <= RED_ROOM) continue;
     red_bins_carry(bins);
     count = 0;
+#endif
   }
   if (tiles % groups == get_group_id(0)) {
     for (ulong i = tiles * RED_TILE + lane; i < n; i += RED_GROUP) {
@@ -82,7 +93,10 @@ RED_KERNEL red_exact_bins(global const uchar *in, ulong in_offset, ulong n, ulon
       flags |= red_flags(x[i], y[i]);
     }
   }
-  if (seen.other) flags |= RED_FLAG_NOT_MINUS_ZERO;
+  flags |= red_seen_flags(seen);
+#if RED_DOUBLE_BINS
+  flags |= red_bins_settle(bins);
+#endif
   red_bins_carry(bins);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (flags) atomic_or(&group_flags, flags);

@@ -25,11 +25,11 @@ typedef struct red_course {
 
 static void red_add_one_by_one(red_course *course, global const RED_ELEMENT *x, global const RED_ELEMENT *y,
                                uint present) {
-  red_seen seen = {0, 0};
+  red_seen seen = red_seen_nothing();
   for (uint i = 0; i < present; i++) red_add_element(course->bins, &seen, x[i], y[i]);
-  if (red_saw_special(seen))
+  if (red_is_suspect(seen))
     for (uint i = 0; i < present; i++) course->flags |= red_flags(x[i], y[i]);
-  if (seen.other) course->flags |= RED_FLAG_NOT_MINUS_ZERO;
+  course->flags |= red_seen_flags(seen);
 }
 
 #if RED_EXACT_BITS == 106
