@@ -63,9 +63,8 @@ static bool offers_shape(const red_cl_traits *traits, const char *extensions, re
   }
 }
 
-/* What the device has, or the less of it that a variable allows, for tests: RED_OPENCL_GROUP, RED_OPENCL_LOCAL. */
-static uint64_t limited(uint64_t value, const char *variable) {
-  const char *text = getenv(variable);
+/* What the device has, or the less of it that a variable's text allows, for tests. */
+static uint64_t limited(uint64_t value, const char *text) {
   uint64_t most = text != NULL && *text != '\0' ? strtoull(text, NULL, 10) : UINT64_MAX;
   return value < most ? value : most;
 }
@@ -160,8 +159,8 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   traits->most_alloc = device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
   traits->local_memory = device_number(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
   traits->most_group = (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
-  traits->local_memory = limited(traits->local_memory, "RED_OPENCL_LOCAL");
-  traits->most_group = (size_t)limited(traits->most_group, "RED_OPENCL_GROUP");
+  traits->local_memory = limited(traits->local_memory, getenv("RED_OPENCL_LOCAL"));
+  traits->most_group = (size_t)limited(traits->most_group, getenv("RED_OPENCL_GROUP"));
   traits->unified = device_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool)) != 0;
   traits->f64 = has_f64(device);
   traits->one_pass = one_pass(traits);
