@@ -45,8 +45,9 @@ plot $scan using 1:2 with linespoints ls 1 title "libred", "" using 1:3 with lin
 '''
 
 
-def rows(text, title):
-    """The cells of the table rows whose first cell is `title`, as numbers."""
+def rows(text, table, title):
+    """The cells of the rows of the first table below `table` whose first cell is `title`, as numbers."""
+    text = text.split(f'\n### {table}\n', 1)[-1].split('\n### ', 1)[0]
     found = [[float(cell) for cell in row.split('|')] for row in
              re.findall(rf'^\| {re.escape(title)} \| ([0-9.| ]+) \|$', text, re.M)]
     if not found:
@@ -61,9 +62,10 @@ def figures(path):
     if len(section) != 2:
         sys.exit(f'{path} has no section "{SECTION}"')
     text = section[1].split('\n## ', 1)[0]
-    total = ''.join(f'{n:.0f} {rate:.0f} {4e-3 * n / cub:.0f}\n' for n, us, rate, cub, *_ in rows(text, 'sum f32'))
+    total = ''.join(f'{n:.0f} {rate:.0f} {4e-3 * n / cub:.0f}\n'
+                    for n, us, rate, cub, *_ in rows(text, 'Reduce', 'sum f32'))
     scan = ''.join(f'{n:.0f} {rate:.0f} {8e-3 * n / cub:.0f} {8e-3 * n / copy:.0f}\n'
-                   for n, us, rate, cub, _, copy, _ in rows(text, 'inclusive f32'))
+                   for n, us, rate, cub, _, copy, _ in rows(text, 'Scan', 'inclusive f32'))
     return {'sum': total, 'scan': scan}
 
 
