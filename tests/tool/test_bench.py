@@ -305,11 +305,19 @@ class Ladder(ToolTest):
             got = self.json("bench", "ladder", backend, n, "--samples", 3, "--seconds", 0.001, driver_may_talk=True)
             (ladder,) = got["ladders"]
             names = [step["step"] for step in ladder["steps"]]
-            self.assertEqual((len(names), names[0], names[-1]), (10, "interleaved, with modulo", "libred"))
+            self.assertEqual((len(names), names[0], names[-1]), (11, "interleaved, with modulo", "libred"))
             for step in ladder["steps"]:
                 self.assertEqual(step["measured"], step["reason"] == "", step)
-                if step["step"] != "shuffles":
+                if step["step"] == "the same, cooperative groups":
+                    self.assertEqual(step["measured"], backend == "cuda", step)
+                elif step["step"] != "shuffles":
                     self.assertTrue(step["measured"], step)
+            got = self.json("bench", "ladder", f"{backend}-coarsening", n, "--samples", 3, "--seconds", 0.001,
+                            driver_may_talk=True)
+            (ladder,) = got["ladders"]
+            self.assertEqual([step["step"].split()[0] for step in ladder["steps"]],
+                             ["1", "2", "4", "8", "16", "32", "64", "256"])
+            self.assertTrue(all(step["measured"] for step in ladder["steps"]))
 
     def test_opencl(self):
         self.on_device("opencl")

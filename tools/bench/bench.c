@@ -163,8 +163,9 @@ const struct verb verb_bench = {
         "call on host memory. --backend LIST takes each device of LIST instead of all available ones.\n\n"
         "ladder NAME, with NAME one of cpu, opencl and cuda, runs the history of making a sum of N f32 fast, each "
         "step\n"
-        "one fact about the hardware away from the last, and says why it is faster; opencl-shuffle and cuda-shuffle\n"
-        "measure the primitives of the device headers.\n",
+        "one fact about the hardware away from the last, and says why it is faster; opencl-coarsening and\n"
+        "cuda-coarsening ask how many elements a work-item should take, opencl-shuffle and cuda-shuffle measure the\n"
+        "primitives of the device headers.\n",
     .examples = "  redtool bench\n"
                 "  redtool bench reduce:sum:f32:2^10..2^30 --json >new.json\n"
                 "  redtool bench scan:sum:f64:2^20..2^28:2 --backend omp,cuda --cache warm --plot scan.svg\n"

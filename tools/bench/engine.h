@@ -51,6 +51,9 @@ struct engine_api {
   int (*read)(struct engine *engine, void *to, void *from, uint64_t bytes);
   int (*kernel)(struct engine *engine, const char *name, void **kernel);
   int (*launch)(struct engine *engine, void *kernel, uint32_t groups, const struct engine_arg *args, unsigned count);
+  /* As many groups as can run at the same time, at most `groups`; NULL where nothing promises that they do. */
+  int (*launch_together)(struct engine *engine, void *kernel, uint32_t groups, const struct engine_arg *args,
+                         unsigned count);
   int (*finish)(struct engine *engine);
 };
 

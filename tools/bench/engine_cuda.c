@@ -169,6 +169,20 @@ static int launch(struct engine *engine, void *kernel, uint32_t groups, const st
   return check(cu.LaunchKernel(kernel, groups, 1, 1, GROUP, 1, 1, 0, state->stream, values, NULL), "cuLaunchKernel");
 }
 
+static int launch_together(struct engine *engine, void *kernel, uint32_t groups, const struct engine_arg *args,
+                           unsigned count) {
+  const struct state *state = engine->state;
+  void *values[MOST_ARGS];
+  int blocks = 0;
+  const int code = check(cu.OccupancyMaxActiveBlocks(&blocks, kernel, GROUP, 0), "cuOccupancyMaxActiveBlocks");
+  if (code) return code;
+  const uint32_t held = (uint32_t)blocks * engine->units;
+  for (unsigned i = 0; i < count && i < MOST_ARGS; i++) values[i] = (void *)(uintptr_t)args[i].value;
+  return check(
+      cu.LaunchCooperativeKernel(kernel, groups < held ? groups : held, 1, 1, GROUP, 1, 1, 0, state->stream, values),
+      "cuLaunchCooperativeKernel");
+}
+
 const struct engine_api engine_cuda = {
     .backend = "cuda",
     .open = open_engine,
@@ -181,5 +195,6 @@ const struct engine_api engine_cuda = {
     .read = read_memory,
     .kernel = find_kernel,
     .launch = launch,
+    .launch_together = launch_together,
     .finish = finish,
 };

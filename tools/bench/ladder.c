@@ -163,6 +163,8 @@ static const struct {
 } ladders[] = {{"cpu", ladder_cpu},
                {"opencl", ladder_opencl},
                {"cuda", ladder_cuda},
+               {"opencl-coarsening", coarsening_opencl},
+               {"cuda-coarsening", coarsening_cuda},
                {"opencl-shuffle", shuffle_opencl},
                {"cuda-shuffle", shuffle_cuda}};
 enum {
@@ -173,7 +175,9 @@ static int check_options(const options *chosen) {
   if (chosen->compare || chosen->plot || chosen->csv || chosen->cache != CACHE_BOTH || chosen->force)
     return usage_error("bench ladder takes --backend, --threads, --samples, --seconds and --json only");
   if (chosen->operand_count < 2)
-    return usage_error("bench ladder needs a name: cpu, opencl, cuda, opencl-shuffle or cuda-shuffle");
+    return usage_error(
+        "bench ladder needs a name: cpu, opencl, cuda, opencl-coarsening, cuda-coarsening, opencl-shuffle or "
+        "cuda-shuffle");
   if (chosen->operand_count > 3) return usage_error("bench ladder: unexpected argument '%s'", chosen->operands[3]);
   return EXIT_OK;
 }

@@ -46,6 +46,8 @@ int ladder_run(const options *chosen);
 int ladder_cpu(const options *chosen, uint64_t n);
 int ladder_opencl(const options *chosen, uint64_t n);
 int ladder_cuda(const options *chosen, uint64_t n);
+int coarsening_opencl(const options *chosen, uint64_t n);
+int coarsening_cuda(const options *chosen, uint64_t n);
 int shuffle_opencl(const options *chosen, uint64_t n);
 int shuffle_cuda(const options *chosen, uint64_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ladders of OpenCL and CUDA. Both have the same steps, whose kernels have the same names and arguments, so that
- * one runner serves them.
+ * The ladders of OpenCL and CUDA, and how much each work-item should take (coarsening). Both have the same steps, whose
+ * kernels have the same names and arguments, so that one runner serves them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,8 @@ enum {
 static const double default_seconds = 20;
 
 struct climber {
+  const struct device_step *steps;
+  size_t count;
   struct engine engine;
   red_context *context;
   red_queue *queue;
@@ -42,7 +44,11 @@ struct device_step {
   const char *kernel; /* NULL: the library */
   int (*enqueue)(struct climber *c, const struct device_step *step, void *kernel);
   unsigned loads; /* elements that a work-item loads; 0: as many as it takes */
-  bool shuffles;
+  enum {
+    ANYWHERE,
+    SHUFFLES, /* between lanes */
+    TOGETHER  /* all groups at the same time */
+  } needs;
 };
 
 static uint32_t divide_up(uint32_t n, uint32_t by) {
@@ -72,6 +78,21 @@ static int by_levels(struct climber *c, const struct device_step *step, void *ke
   return code;
 }
 
+/* Likewise, each work-item taking as many elements as the step says. */
+static int by_coarse_levels(struct climber *c, const struct device_step *step, void *kernel) {
+  void *in = c->in;
+  int code = EXIT_OK, level = 0;
+  const uint32_t loads = step->loads;
+  for (uint32_t n = c->n, groups; !code && (n > 1 || level == 0); n = groups, level++) {
+    groups = divide_up(n, loads * c->engine.group);
+    void *out = groups == 1 ? c->out : c->parts[level % 2];
+    const struct engine_arg args[] = {{sizeof in, &in}, {sizeof n, &n}, {sizeof out, &out}, {sizeof loads, &loads}};
+    code = c->engine.api->launch(&c->engine, kernel, groups, args, 4);
+    in = out;
+  }
+  return code;
+}
+
 static int by_two_launches(struct climber *c, const struct device_step *step, void *kernel) {
   const uint32_t groups = most_groups(c);
   (void)step;
@@ -95,6 +116,13 @@ static int by_last_group(struct climber *c, const struct device_step *step, void
   return c->engine.api->launch(&c->engine, kernel, most_groups(c), args, 5);
 }
 
+static int by_grid_barrier(struct climber *c, const struct device_step *step, void *kernel) {
+  const struct engine_arg args[] = {
+      {sizeof c->in, &c->in}, {sizeof c->n, &c->n}, {sizeof c->out, &c->out}, {sizeof c->parts[0], &c->parts[0]}};
+  (void)step;
+  return c->engine.api->launch_together(&c->engine, kernel, most_groups(c), args, 4);
+}
+
 static int by_library(struct climber *c, const struct device_step *step, void *kernel) {
   (void)step, (void)kernel;
   const red_status status = red_plan_execute(c->plan, c->queue, c->in, c->out);
@@ -104,31 +132,49 @@ static int by_library(struct climber *c, const struct device_step *step, void *k
 static const struct device_step steps[] = {
     {"interleaved, with modulo",
      "Pairs of neighbours: in every step the lanes of a warp part ways, and modulo is slow.", "interleaved", by_levels,
-     1, false},
+     1, ANYWHERE},
     {"consecutive threads, strided",
      "The same pairs by consecutive threads: whole warps retire, but strides collide in "
      "the banks.",
-     "strided", by_levels, 1, false},
+     "strided", by_levels, 1, ANYWHERE},
     {"sequential addressing", "Consecutive threads and consecutive words: no two meet in a bank.", "sequential",
-     by_levels, 1, false},
+     by_levels, 1, ANYWHERE},
     {"add while loading", "Half of the threads had nothing to do after their load; now each adds two elements first.",
-     "add_loading", by_levels, 2, false},
+     "add_loading", by_levels, 2, ANYWHERE},
     {"unrolled", "Loop and tests are gone; whatever is needed to make threads wait for each other stays.", "unrolled",
-     by_levels, 2, false},
-    {"shuffles", "Lanes of a warp pass values without memory; one barrier is left.", "shuffled", by_levels, 2, true},
+     by_levels, 2, ANYWHERE},
+    {"shuffles", "Lanes of a warp pass values without memory; one barrier is left.", "shuffled", by_levels, 2,
+     SHUFFLES},
     {"grid stride, 16-byte loads",
      "As many groups as fit, many loads under way in each, and two launches instead of "
      "one a level.",
-     "grid_stride", by_two_launches, 0, false},
+     "grid_stride", by_two_launches, 0, ANYWHERE},
     {"the same, atomics", "Groups add to one word: no second launch, but a word to clear, and no fixed order.",
-     "combine_atomics", by_atomics, 0, false},
+     "combine_atomics", by_atomics, 0, ANYWHERE},
     {"the same, last group",
      "A counter tells who is last; it adds up the partial sums: one launch, any order possible.", "combine_last",
-     by_last_group, 0, false},
-    {"libred", "One launch, wide loads, in an order that gives the same bits everywhere.", NULL, by_library, 0, false},
+     by_last_group, 0, ANYWHERE},
+    {"the same, cooperative groups",
+     "All groups run at the same time and meet at a barrier, which waits for the slowest; any order possible.",
+     "combine_grid", by_grid_barrier, 0, TOGETHER},
+    {"libred", "One launch, wide loads, in an order that gives the same bits everywhere.", NULL, by_library, 0,
+     ANYWHERE},
+};
+
+#define COARSE(elements, why)                                                                                          \
+  { #elements " a work-item", why, "coarsened", by_coarse_levels, elements, ANYWHERE }
+static const struct device_step coarsening[] = {
+    COARSE(1, "Each group adds 256 elements or fewer: starting it and its barrier cost more than its loads."),
+    COARSE(2, "Half as many groups, partial sums and barriers."),
+    COARSE(4, "Loads of one work-item do not wait for each other: several are under way at a time."),
+    COARSE(8, "From here on there is little left of what a group costs beside its loads."),
+    COARSE(16, "More bytes under way than the latency of the memory asks for: the bandwidth is what is left."),
+    COARSE(32, "The same, with fewer partial sums."),
+    COARSE(64, "The fewer groups, the more the last ones count: some units wait while others still add."),
+    COARSE(256, "Too few groups for a small array, which leave units without work."),
 };
 enum {
-  STEPS = sizeof steps / sizeof *steps
+  MOST_STEPS = sizeof steps / sizeof *steps
 };
 
 struct attempt {
@@ -148,9 +194,13 @@ static int prepare_attempt(struct attempt *a, struct rung *rung) {
   struct climber *c = a->climber;
   float result = -1;
   *rung = (struct rung){.name = a->step->name, .why = a->step->why, .measured = true};
-  if (a->step->shuffles && !c->engine.shuffles) {
+  const char *lacks = a->step->needs == SHUFFLES && !c->engine.shuffles ? "the device has no sub-group shuffles"
+                      : a->step->needs == TOGETHER && !c->engine.api->launch_together
+                          ? "nothing promises that all groups run at the same time"
+                          : NULL;
+  if (lacks) {
     rung->measured = false;
-    snprintf(rung->reason, sizeof rung->reason, "the device has no sub-group shuffles");
+    snprintf(rung->reason, sizeof rung->reason, "%s", lacks);
     return EXIT_OK;
   }
   int code = a->step->kernel ? c->engine.api->kernel(&c->engine, a->step->kernel, &a->kernel) : EXIT_OK;
@@ -186,13 +236,13 @@ static int run_read(void *argument, unsigned calls) {
 /* ---- measuring ---- */
 
 static int measure(struct climber *c, struct ladder *ladder, const struct sampling *sampling) {
-  struct attempt attempts[STEPS];
-  struct contestant contestants[STEPS + 2];
+  struct attempt attempts[MOST_STEPS];
+  struct contestant contestants[MOST_STEPS + 2];
   struct reading reading = {.climber = c};
   size_t count = 0;
   int code = c->engine.api->kernel(&c->engine, c->engine.is_cpu ? "read_pieces" : "read_all", &reading.kernel);
-  for (int i = 0; i < STEPS && !code; i++) {
-    attempts[i] = (struct attempt){.climber = c, .step = &steps[i]};
+  for (size_t i = 0; i < c->count && !code; i++) {
+    attempts[i] = (struct attempt){.climber = c, .step = &c->steps[i]};
     code = prepare_attempt(&attempts[i], &ladder->rungs[i]);
     if (ladder->rungs[i].measured)
       contestants[count++] = (struct contestant){.run = run_attempt, .argument = &attempts[i]};
@@ -201,7 +251,7 @@ static int measure(struct climber *c, struct ladder *ladder, const struct sampli
   contestants[count + 1] = (struct contestant){.run = run_read, .argument = &reading};
   if (!code) code = sampling_measure(contestants, count + 2, sampling);
   if (code) return code;
-  for (size_t i = 0, next = 0; i < STEPS; i++)
+  for (size_t i = 0, next = 0; i < c->count; i++)
     if (ladder->rungs[i].measured) ladder->rungs[i].time = contestants[next++].result;
   const double bytes = (double)c->n * sizeof(float), copied = bytes / contestants[count].result.median,
                read = bytes / contestants[count + 1].result.median;
@@ -302,10 +352,11 @@ static int climb(struct climber *c, const options *chosen, struct ladder *ladder
   return code;
 }
 
-static int run(const options *chosen, uint64_t n, const char *backend, const char *title) {
-  struct rung rungs[STEPS];
-  struct climber climber = {.n = 0};
-  struct ladder ladder = {.place = "in the device's memory", .rungs = rungs, .count = STEPS};
+static int run(const options *chosen, uint64_t n, const char *backend, const char *title, bool coarse) {
+  struct rung rungs[MOST_STEPS];
+  struct climber climber = {.steps = coarse ? coarsening : steps,
+                            .count = coarse ? sizeof coarsening / sizeof *coarsening : MOST_STEPS};
+  struct ladder ladder = {.place = "in the device's memory", .rungs = rungs, .count = climber.count};
   struct ladder_report report = {.title = title, .ladders = &ladder, .count = 1};
   int code = ladder_choose_device(chosen, backend, &climber.info);
   if (!code) code = engine_open(&climber.engine, &climber.info, ENGINE_LADDER);
@@ -327,9 +378,17 @@ static int run(const options *chosen, uint64_t n, const char *backend, const cha
 }
 
 int ladder_opencl(const options *chosen, uint64_t n) {
-  return run(chosen, n, "opencl", "The OpenCL ladder: a sum of f32");
+  return run(chosen, n, "opencl", "The OpenCL ladder: a sum of f32", false);
 }
 
 int ladder_cuda(const options *chosen, uint64_t n) {
-  return run(chosen, n, "cuda", "The CUDA ladder: a sum of f32");
+  return run(chosen, n, "cuda", "The CUDA ladder: a sum of f32", false);
+}
+
+int coarsening_opencl(const options *chosen, uint64_t n) {
+  return run(chosen, n, "opencl", "OpenCL: elements a work-item adds up", true);
+}
+
+int coarsening_cuda(const options *chosen, uint64_t n) {
+  return run(chosen, n, "cuda", "CUDA: elements a thread adds up", true);
 }

@@ -217,6 +217,17 @@ __kernel void combine_last(__global const float *in, uint n, __global float *out
   }
 }
 
+/* ---- Coarsening: how many elements a work-item takes, everything else as in step 6 ---- */
+
+__kernel void coarsened(__global const float *in, uint n, __global float *out, uint loads) {
+  __local float a[GROUP];
+  const uint first = (uint)get_group_id(0) * loads * GROUP, end = n - first < loads * GROUP ? n : first + loads * GROUP;
+  float sum = 0.0f;
+  for (uint i = first + get_local_id(0); i < end; i += GROUP) sum += in[i];
+  sum = add_group(a, sum);
+  if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
+}
+
 /* ---- The roofline: reading, and nothing else; whoever finds a certain word says so ---- */
 
 __kernel void read_all(__global const uint4 *in, uint quads, __global uint *out) {

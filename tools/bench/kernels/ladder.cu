@@ -5,6 +5,8 @@
  * arguments are those of ladder.cl. A block adds up its part of `in` and writes one partial sum; `in` and `out` are
  * different arrays.
  */
+#include <cooperative_groups.h>
+
 #include <cstdint>
 
 namespace {
@@ -190,6 +192,30 @@ extern "C" __global__ void __launch_bounds__(group)
   if (threadIdx.x != 0) return;
   *out = sum;
   *counter = 0;
+}
+
+/* All blocks run at the same time and meet at a barrier; then the first one adds up. */
+extern "C" __global__ void __launch_bounds__(group)
+    combine_grid(const float *in, uint32_t n, float *out, volatile float *parts) {
+  float sum = add_group(load_many(in, n));
+  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x != 0) return;
+  sum = 0.0f;
+  for (unsigned k = threadIdx.x; k < gridDim.x; k += group) sum += parts[k];
+  sum = add_group(sum);
+  if (threadIdx.x == 0) *out = sum;
+}
+
+/* ---- Coarsening: how many elements a thread takes, everything else as in step 6 ---- */
+
+extern "C" __global__ void __launch_bounds__(group) coarsened(const float *in, uint32_t n, float *out, uint32_t loads) {
+  const uint32_t first = blockIdx.x * loads * group, end = n - first < loads * group ? n : first + loads * group;
+  float sum = 0.0f;
+#pragma unroll 8
+  for (uint32_t i = first + threadIdx.x; i < end; i += group) sum += in[i];
+  sum = add_group(sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
 /* ---- The roofline: reading, and nothing else; whoever finds a certain word says so ---- */
