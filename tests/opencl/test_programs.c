@@ -14,6 +14,7 @@
 #include "../suite.h"
 
 static const char *self;
+static char *drivers; /* the list as it was before a loader cut it into words where it lies */
 static char folder[64], log_path[96];
 
 /* ---- In the child ---- */
@@ -56,6 +57,7 @@ static pid_t start(void) {
   pid_t child = fork();
   ck_assert_int_ge(child, 0);
   if (child > 0) return child;
+  if (drivers != NULL) setenv("OCL_ICD_FILENAMES", drivers, 1);
   if (freopen(log_path, "a", stderr) == NULL) _exit(9);
   execl(self, self, "work", (char *)NULL);
   _exit(8);
@@ -146,5 +148,6 @@ static void fill(TCase *tests) {
 
 int main(int argc, char **argv) {
   self = argv[0];
+  if (getenv("OCL_ICD_FILENAMES") != NULL) drivers = strdup(getenv("OCL_ICD_FILENAMES"));
   return argc == 2 ? work() : suite_run("opencl programs", fill);
 }
