@@ -31,11 +31,7 @@ void prepare_output(const red_problem *problem, void *out);
 /* Fail, naming the problem, unless the outputs are the same. */
 void compare_outputs(const red_problem *problem, const char *how, const void *expected, const void *actual);
 
-/*
- * Whether the device under test may refuse the problem: an OpenCL device where an f64 is involved, cuda the variance
- * and the count of NaNs, or a backend that does not have the operator or the exact mode yet. Fails if it refused
- * anything else.
- */
+/* Whether the device refused the problem and may: an OpenCL device where an f64 is involved. Fails if another did. */
 int may_refuse(const red_problem *problem, red_status status);
 
 /* Random data for the problem, misaligned, in place where possible now and then: the same status and bits. */

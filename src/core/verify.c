@@ -160,11 +160,10 @@ static void cook(const known_answer *known, unsigned char *array) {
   }
 }
 
-/* A device without f64 supports the rest, and so does a backend without the exact mode, variances or sums of squares.
- */
+/* A device without f64 supports the rest. */
 static bool is_left_out(const red_device *device, const known_answer *known, const red_lowered *lowered) {
   const red_backend *backend = device->backend;
-  const bool may_lack = lowered->exact || known->dtype == RED_F64 || known->kind == RED_STATS || known->op >= RED_DOT;
+  const bool may_lack = known->dtype == RED_F64 || lowered->acc == RED_F64 || known->kind == RED_STATS;
   return may_lack && backend->supports != NULL && backend->supports(device->state, lowered) != RED_OK;
 }
 

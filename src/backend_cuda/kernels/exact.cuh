@@ -169,4 +169,10 @@ template <unsigned In, unsigned Map> __device__ inline void exact_reduce(const r
 
 } // namespace red
 
+#define EXACT_KERNEL(name, in, map, threads, blocks)                                                                   \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                                        \
+      exact_##name(const __grid_constant__ red_cuda_exact args) {                                                      \
+    red::exact_reduce<in, map>(args);                                                                                  \
+  }
+
 #endif

@@ -95,11 +95,6 @@ using SumI32 = SumInteger<uint32_t, uint32_t, uint32_t>;
 using SumI32Wide = SumInteger<uint32_t, uint64_t, uint64_t>;
 using SumI64 = SumInteger<uint64_t, uint64_t, uint64_t>;
 
-/* Minima and maxima of 4-byte elements, as keys. */
-struct Least {
-  __device__ int32_t operator()(int32_t a, int32_t b) const { return min(a, b); }
-};
-
 /* Elements of a lane at in[i ..]; the whole vector is inside and aligned. */
 template <class P> __device__ inline void load_vector(const P &type, const uint4 &raw, typename P::T (&x)[P::V]) {
   typename P::Element element[P::V];
