@@ -9,74 +9,11 @@
  * Every repetition begins with a memset of 256 MB, so that the input is not in the L2 cache; medians of 25. A row:
  * what, data, n, our time and rate, CUB's time, and its time over ours.
  */
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <initializer_list>
-#include <vector>
-
-#include <cub/cub.cuh>
-
-#include <red/red.h>
-
-#define CUDA_OK(call)                                                                                                  \
-  do {                                                                                                                 \
-    cudaError_t error_ = (call);                                                                                       \
-    if (error_ != cudaSuccess) {                                                                                       \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                             \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
-#define RED_DO(call)                                                                                                   \
-  do {                                                                                                                 \
-    if ((call) != RED_OK) {                                                                                            \
-      std::fprintf(stderr, "%s: %s\n", #call, red_last_error());                                                       \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
-  } while (0)
+#include "cuda_measure.cuh"
 
 namespace {
 
-constexpr size_t flush_bytes = size_t(256) << 20, array_bytes = size_t(4) << 30;
-constexpr int repetitions = 25;
-
-struct Bench {
-  cudaStream_t stream;
-  cudaEvent_t begin, end;
-  char *flush, *in, *in2, *out, *temporary;
-  size_t temporary_bytes = size_t(64) << 20;
-  red_context *context;
-  red_queue *queue;
-};
-
-Bench bench;
-
-/* ---- Measuring
- * ------------------------------------------------------------------------------------------------------- */
-
-/* Microseconds on the device. */
-double measure(const std::function<void()> &work) {
-  for (int i = 0; i < 3; i++) work();
-  CUDA_OK(cudaStreamSynchronize(bench.stream));
-  std::vector<float> times;
-  for (int i = 0; i < repetitions; i++) {
-    CUDA_OK(cudaMemsetAsync(bench.flush, i, flush_bytes, bench.stream));
-    CUDA_OK(cudaEventRecord(bench.begin, bench.stream));
-    work();
-    CUDA_OK(cudaEventRecord(bench.end, bench.stream));
-    CUDA_OK(cudaEventSynchronize(bench.end));
-    float milliseconds;
-    CUDA_OK(cudaEventElapsedTime(&milliseconds, bench.begin, bench.end));
-    times.push_back(milliseconds * 1e3f);
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
+char *in2; /* of dot products */
 
 double ours(red_op op, red_dtype in, size_t n) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, n);
@@ -87,7 +24,7 @@ double ours(red_op op, red_dtype in, size_t n) {
   red_args args = {};
   args.size = sizeof args;
   args.in = bench.in;
-  args.in2 = op == RED_DOT ? bench.in2 : nullptr;
+  args.in2 = op == RED_DOT ? in2 : nullptr;
   args.out = bench.out;
   double us = measure([&] { RED_DO(red_plan_execute_args(plan, bench.queue, &args)); });
   red_plan_destroy(plan);
@@ -97,13 +34,8 @@ double ours(red_op op, red_dtype in, size_t n) {
 template <class T> double cub_sum(size_t n) {
   const T *in = reinterpret_cast<const T *>(bench.in);
   T *out = reinterpret_cast<T *>(bench.out);
-  int64_t count = static_cast<int64_t>(n);
-  size_t bytes = 0;
-  CUDA_OK(cub::DeviceReduce::Sum(nullptr, bytes, in, out, count, bench.stream));
-  if (bytes > bench.temporary_bytes) std::exit(1);
-  return measure([&] {
-    size_t given = bytes;
-    CUDA_OK(cub::DeviceReduce::Sum(bench.temporary, given, in, out, count, bench.stream));
+  return cub_time([&](void *temporary, size_t &bytes) {
+    return cub::DeviceReduce::Sum(temporary, bytes, in, out, static_cast<int64_t>(n), bench.stream);
   });
 }
 
@@ -124,7 +56,7 @@ enum Kind {
 };
 const char *const kind_names[] = {"normal", "uniform", "every exponent", "cancelling"};
 
-__device__ uint64_t scramble(uint64_t x) {
+__device__ uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ x >> 27) * 0x94d049bb133111ebull;
@@ -159,7 +91,7 @@ template <class T> __device__ T element(uint64_t i, uint64_t n, Kind kind, uint6
   constexpr T infinity = static_cast<T>(static_cast<T>(~sign) >> Format<T>::fraction << Format<T>::fraction);
   bool undo = kind == cancelling && i >= n / 2;
   if (undo) i = n - 1 - i;
-  uint64_t x = scramble(2 * i + seed), y = scramble(2 * i + 1 + seed);
+  uint64_t x = mix(2 * i + seed), y = mix(2 * i + 1 + seed);
   if (kind == normal) return Format<T>::bits(sqrt(-2 * log(unit(x) + 0x1p-54)) * cospi(2 * unit(y)));
   if (kind == uniform) return Format<T>::bits(unit(x));
   T magnitude = static_cast<T>(y % infinity);
@@ -186,7 +118,7 @@ void prepare(red_dtype dtype, size_t n, Kind kind, char *array, uint64_t seed) {
 /* ---- Rows
  * -------------------------------------------------------------------------------------------------------------- */
 
-void heading(const char *title) {
+void exact_heading(const char *title) {
   std::printf("\n%s\n%-12s %-15s %12s %10s %8s %10s %7s\n", title, "what", "data", "n", "us", "GB/s", "CUB us",
               "ratio");
 }
@@ -194,7 +126,7 @@ void heading(const char *title) {
 void row(const char *what, red_op op, red_dtype dtype, size_t n, Kind kind) {
   size_t bytes = n * red_dtype_bytes(dtype);
   prepare(dtype, n, kind, bench.in, 0);
-  if (op == RED_DOT) prepare(dtype, n, kind == cancelling ? normal : kind, bench.in2, 1u << 20);
+  if (op == RED_DOT) prepare(dtype, n, kind == cancelling ? normal : kind, in2, 1u << 20);
   size_t read = op == RED_DOT ? 2 * bytes : bytes;
   double us = ours(op, dtype, n), cub = cub_of(read, dtype == RED_F64);
   std::printf("%-12s %-15s %12zu %10.2f %8.0f %10.2f %7.3f\n", what, kind_names[kind], n, us, double(read) / us * 1e-3,
@@ -203,7 +135,7 @@ void row(const char *what, red_op op, red_dtype dtype, size_t n, Kind kind) {
 }
 
 void bench_sum() {
-  heading("sums of any data");
+  exact_heading("sums of any data");
   for (int exponent : {20, 22, 24, 26, 28, 30})
     for (int kind = 0; kind < kinds; kind++) row("sum f32", RED_SUM, RED_F32, size_t(1) << exponent, Kind(kind));
   for (int exponent : {20, 22, 24, 26, 28})
@@ -211,20 +143,20 @@ void bench_sum() {
 }
 
 void bench_small() {
-  heading("few numbers");
+  exact_heading("few numbers");
   for (red_dtype dtype : {RED_F32, RED_F64})
     for (int exponent : {10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22})
       row(dtype == RED_F32 ? "sum f32" : "sum f64", RED_SUM, dtype, size_t(1) << exponent, normal);
 }
 
 void bench_halves() {
-  heading("narrow types");
+  exact_heading("narrow types");
   for (int exponent : {20, 24, 28, 30}) row("sum f16", RED_SUM, RED_F16, size_t(1) << exponent, every_exponent);
   for (int exponent : {20, 24, 28, 30}) row("sum bf16", RED_SUM, RED_BF16, size_t(1) << exponent, every_exponent);
 }
 
 void bench_maps() {
-  heading("magnitudes, means, squares, norms, products");
+  exact_heading("magnitudes, means, squares, norms, products");
   for (red_dtype dtype : {RED_F32, RED_F64, RED_F16})
     for (red_op op : {RED_ASUM, RED_MEAN, RED_SUMSQ, RED_NRM2, RED_DOT})
       for (int exponent : {20, 28}) {
@@ -246,16 +178,9 @@ void bench_host() {
       red_plan *plan;
       double result;
       RED_DO(red_plan_create(bench.context, &problem, &plan));
-      std::vector<double> times;
-      for (int i = 0; i < 300; i++) {
-        auto begin = std::chrono::steady_clock::now();
-        RED_DO(red_plan_execute(plan, bench.queue, bench.in, &result));
-        auto end = std::chrono::steady_clock::now();
-        times.push_back(std::chrono::duration<double, std::micro>(end - begin).count());
-      }
+      double us = measure_host([&] { RED_DO(red_plan_execute(plan, bench.queue, bench.in, &result)); }, 300);
       red_plan_destroy(plan);
-      std::sort(times.begin(), times.end());
-      std::printf("%-12s %12zu %9.2f\n", dtype == RED_F32 ? "sum f32" : "sum f64", n, times[times.size() / 2]);
+      std::printf("%-12s %12zu %9.2f\n", dtype == RED_F32 ? "sum f32" : "sum f64", n, us);
     }
 }
 
@@ -267,29 +192,13 @@ int main(int argc, char **argv) {
     void (*run)();
   } parts[] = {
       {"sum", bench_sum}, {"small", bench_small}, {"halves", bench_halves}, {"maps", bench_maps}, {"host", bench_host}};
-  cudaDeviceProp device;
-  CUDA_OK(cudaGetDeviceProperties(&device, 0));
-  CUDA_OK(cudaStreamCreateWithFlags(&bench.stream, cudaStreamNonBlocking));
-  CUDA_OK(cudaEventCreate(&bench.begin));
-  CUDA_OK(cudaEventCreate(&bench.end));
-  CUDA_OK(cudaMalloc(&bench.flush, flush_bytes));
-  CUDA_OK(cudaMalloc(&bench.in, array_bytes));
-  CUDA_OK(cudaMalloc(&bench.in2, array_bytes));
-  CUDA_OK(cudaMalloc(&bench.out, 256));
-  CUDA_OK(cudaMalloc(&bench.temporary, bench.temporary_bytes));
-  red_context_options options = {};
-  options.size = sizeof options;
-  options.backend = "cuda";
-  RED_DO(red_context_create(&options, &bench.context));
-  RED_DO(red_queue_wrap(bench.context, bench.stream, &bench.queue));
-  std::printf("%s, CUDA %d.%d, CCCL %d.%d.%d\n", device.name, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
-              CCCL_MAJOR_VERSION, CCCL_MINOR_VERSION, CCCL_PATCH_VERSION);
+  begin_benchmark();
+  CUDA_OK(cudaMalloc(&in2, array_bytes));
   for (const auto &part : parts) {
     bool wanted = argc == 1;
     for (int i = 1; i < argc; i++) wanted = wanted || std::strcmp(argv[i], part.name) == 0;
     if (wanted) part.run();
   }
-  red_queue_destroy(bench.queue);
-  red_context_destroy(bench.context);
+  end_benchmark();
   return 0;
 }
