@@ -118,3 +118,20 @@ red_scalar random_scalar(random_state *random, red_dtype dtype) {
   if (red_dtype_bytes(dtype) < 8) scalar.u64 &= ((uint64_t)1 << (8 * red_dtype_bytes(dtype))) - 1;
   return scalar;
 }
+
+/* ---- By their bits ---- */
+
+unsigned float_fraction(red_dtype dtype) {
+  return dtype == RED_F16 ? 10 : dtype == RED_BF16 ? 7 : dtype == RED_F32 ? 23 : 52;
+}
+
+uint64_t float_infinity(red_dtype dtype) {
+  unsigned bits = 8 * (unsigned)red_dtype_bytes(dtype) - 1, fraction = float_fraction(dtype);
+  return (((uint64_t)1 << (bits - fraction)) - 1) << fraction;
+}
+
+void put_float(red_dtype dtype, unsigned char *array, uint64_t i, uint64_t magnitude, bool negative) {
+  size_t bytes = red_dtype_bytes(dtype);
+  uint64_t element = magnitude | (uint64_t)negative << (8 * bytes - 1);
+  memcpy(array + i * bytes, &element, bytes);
+}

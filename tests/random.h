@@ -3,6 +3,8 @@
 #ifndef RED_TESTS_RANDOM_H
 #define RED_TESTS_RANDOM_H
 
+#include <stdbool.h>
+
 #include <red/red.h>
 
 typedef struct random_state {
@@ -28,6 +30,11 @@ void random_elements(random_state *random, red_dtype dtype, void *elements, uint
 
 /* The first of these kinds: where the order of additions shows in almost every result. */
 void random_numbers(random_state *random, red_dtype dtype, void *elements, uint64_t n);
+
+/* Floats by their bits: how many the fraction has, the infinity, and writing element i of an array. */
+unsigned float_fraction(red_dtype dtype);
+uint64_t float_infinity(red_dtype dtype);
+void put_float(red_dtype dtype, unsigned char *array, uint64_t i, uint64_t magnitude, bool negative);
 
 /* A value of the dtype for an initial value, small enough to be told from the rest. */
 red_scalar random_scalar(random_state *random, red_dtype dtype);

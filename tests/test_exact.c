@@ -13,43 +13,30 @@ enum {
 
 static red_context *context;
 
-static unsigned fraction_of(red_dtype dtype) {
-  return dtype == RED_F16 ? 10 : dtype == RED_BF16 ? 7 : dtype == RED_F32 ? 23 : 52;
-}
-
-static uint64_t infinity_of(red_dtype dtype) {
-  unsigned bits = 8 * (unsigned)red_dtype_bytes(dtype) - 1, fraction = fraction_of(dtype);
-  return (((uint64_t)1 << (bits - fraction)) - 1) << fraction;
-}
-
-static void put(red_dtype dtype, unsigned char *array, uint64_t i, uint64_t magnitude, bool negative) {
-  size_t bytes = red_dtype_bytes(dtype);
-  uint64_t element = magnitude | (uint64_t)negative << (8 * bytes - 1);
-  memcpy(array + i * bytes, &element, bytes);
-}
-
 /* Finite numbers of every exponent. */
 static void fill_range(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   for (uint64_t i = 0; i < n; i++)
-    put(dtype, array, i, random_below(random, infinity_of(dtype)), random_below(random, 2) != 0);
+    put_float(dtype, array, i, random_below(random, float_infinity(dtype)), random_below(random, 2) != 0);
 }
 
 /* Significands of all ones in one binade, one number of another so that no window holds both, then all undone. */
 static void fill_room(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  uint64_t ones = ((uint64_t)1 << fraction_of(dtype)) - 1, exponents = infinity_of(dtype) >> fraction_of(dtype);
+  uint64_t ones = ((uint64_t)1 << float_fraction(dtype)) - 1,
+           exponents = float_infinity(dtype) >> float_fraction(dtype);
   uint64_t exponent = exponents / 2 + random_below(random, exponents / 2), half = (n - 1) / 2;
-  for (uint64_t i = 0; i < n; i++) put(dtype, array, i, exponent << fraction_of(dtype) | ones, i >= half);
-  for (uint64_t i = 0; i < n; i += 900) put(dtype, array, i, 1 + random_below(random, 9), false);
-  if (2 * half < n) put(dtype, array, n - 1, 1, false);
+  for (uint64_t i = 0; i < n; i++) put_float(dtype, array, i, exponent << float_fraction(dtype) | ones, i >= half);
+  for (uint64_t i = 0; i < n; i += 900) put_float(dtype, array, i, 1 + random_below(random, 9), false);
+  if (2 * half < n) put_float(dtype, array, n - 1, 1, false);
 }
 
 /* Moderate numbers, among which one that is late and huge, or tiny. */
 static void fill_late(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   random_numbers(random, dtype, array, n);
   for (uint64_t k = random_below(random, 3); k > 0; k--)
-    put(dtype, array, n - 1 - random_below(random, n < 3000 ? n : 3000),
-        random_below(random, 2) != 0 ? infinity_of(dtype) - 1 - random_below(random, 5) : 1 + random_below(random, 5),
-        random_below(random, 2) != 0);
+    put_float(dtype, array, n - 1 - random_below(random, n < 3000 ? n : 3000),
+              random_below(random, 2) != 0 ? float_infinity(dtype) - 1 - random_below(random, 5)
+                                           : 1 + random_below(random, 5),
+              random_below(random, 2) != 0);
 }
 
 /* One half undoes the other; something small is left. */
@@ -60,24 +47,24 @@ static void fill_cancelling(random_state *random, red_dtype dtype, unsigned char
     memcpy(array + (n - 1 - i) * bytes, array + i * bytes, bytes);
     array[(n - i) * bytes - 1] ^= 0x80;
   }
-  put(dtype, array, n / 2, 1 + random_below(random, 3), random_below(random, 2) != 0);
+  put_float(dtype, array, n / 2, 1 + random_below(random, 3), random_below(random, 2) != 0);
 }
 
 /* Many numbers of one binade and their negatives; what they leave are odd numbers of another one. */
 static void fill_apart(red_dtype dtype, unsigned char *array, uint64_t n, uint64_t high, uint64_t low,
                        uint64_t stride) {
-  unsigned fraction = fraction_of(dtype);
+  unsigned fraction = float_fraction(dtype);
   uint64_t ones = ((uint64_t)1 << fraction) - 1;
-  for (uint64_t i = 0; i < n; i++) put(dtype, array, i, high << fraction | ones, i >= n / 2);
-  if (n % 2 != 0) put(dtype, array, n / 2, 0, false);
+  for (uint64_t i = 0; i < n; i++) put_float(dtype, array, i, high << fraction | ones, i >= n / 2);
+  if (n % 2 != 0) put_float(dtype, array, n / 2, 0, false);
   for (uint64_t i = 0; i < n / 2; i += stride) {
-    put(dtype, array, i, low << fraction | 1, false);
-    put(dtype, array, n - 1 - i, 0, false);
+    put_float(dtype, array, i, low << fraction | 1, false);
+    put_float(dtype, array, n - 1 - i, 0, false);
   }
 }
 
 static void fill_span(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  uint64_t exponents = infinity_of(dtype) >> fraction_of(dtype);
+  uint64_t exponents = float_infinity(dtype) >> float_fraction(dtype);
   uint64_t span = random_below(random, exponents - 2 < 64 ? exponents - 2 : 64);
   uint64_t low = 1 + random_below(random, exponents - 1 - span);
   fill_apart(dtype, array, n, low + span, low, 3);
@@ -85,12 +72,12 @@ static void fill_span(random_state *random, red_dtype dtype, unsigned char *arra
 
 /* Both ends of one bin, and far smaller numbers, so that bins are needed. */
 static void fill_bin(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  uint64_t bins = (infinity_of(dtype) >> fraction_of(dtype)) / 16;
+  uint64_t bins = (float_infinity(dtype) >> float_fraction(dtype)) / 16;
   uint64_t low = 16 * (bins / 2 + random_below(random, bins / 2));
   fill_apart(dtype, array, n, low + (dtype == RED_F64 ? 7 : 15) - (low + 15 >= 16 * bins + 15), low, 3);
   for (uint64_t i = 0; i < n / 2; i += 900) {
-    put(dtype, array, i, 1 + random_below(random, 9), false);
-    put(dtype, array, n - 1 - i, 0, false);
+    put_float(dtype, array, i, 1 + random_below(random, 9), false);
+    put_float(dtype, array, n - 1 - i, 0, false);
   }
 }
 
@@ -159,7 +146,7 @@ START_TEST(every_span) {
   static double x[N];
   random_state random = random_start(5);
   for (unsigned in = RED_F16; in <= RED_F64; in++) {
-    uint64_t exponents = infinity_of((red_dtype)in) >> fraction_of((red_dtype)in);
+    uint64_t exponents = float_infinity((red_dtype)in) >> float_fraction((red_dtype)in);
     for (uint64_t span = 0; span < 70 && span + 2 < exponents; span++) {
       uint64_t low = 1 + random_below(&random, exponents - 1 - span);
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, (red_dtype)in, N);

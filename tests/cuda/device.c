@@ -4,20 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+red_context *context, *cpu;
+
+void open_contexts(void) {
+  red_context_options options = {.size = sizeof options, .backend = "omp"};
+  context = suite_context(0);
+  ck_red(red_context_create(&options, &cpu));
+}
+void close_contexts(void) {
+  red_context_destroy(context);
+  red_context_destroy(cpu);
+}
+
+int possible(const red_problem *problem) {
+  red_problem resolved = *problem;
+  return red_problem_resolve(&resolved) == RED_OK;
+}
+
 enum {
   MARK = 0xa5,
   FRINGE = 64 /* bytes that are watched on either side of the output */
 };
 
-static void *alloc(red_context *context, uint64_t bytes) {
+static void *alloc(uint64_t bytes) {
   void *memory;
   ck_red(red_alloc(context, bytes, &memory));
   return memory;
 }
 
 /* Device memory of `bytes`, every byte `value`. */
-static void *alloc_filled(red_context *context, uint64_t bytes, int value) {
-  void *memory = alloc(context, bytes), *filled = malloc(bytes);
+static void *alloc_filled(uint64_t bytes, int value) {
+  void *memory = alloc(bytes), *filled = malloc(bytes);
   memset(filled, value, bytes);
   ck_red(red_upload(context, NULL, memory, 0, filled, bytes));
   free(filled);
@@ -48,9 +65,9 @@ static uint64_t unit_of(const red_problem *problem, uint64_t bytes) {
 }
 
 /* One byte more: what is read beyond the end is read beyond the allocation. */
-static unsigned char *input_at(const device_run *run, uint64_t at, const void *data, uint64_t bytes) {
-  unsigned char *memory = alloc(run->context, at + bytes + 1);
-  if (bytes > 0) ck_red(red_upload(run->context, NULL, memory, at, data, bytes));
+static unsigned char *input_at(uint64_t at, const void *data, uint64_t bytes) {
+  unsigned char *memory = alloc(at + bytes + 1);
+  if (bytes > 0) ck_red(red_upload(context, NULL, memory, at, data, bytes));
   return memory;
 }
 
@@ -61,24 +78,24 @@ static arrays arrays_new(const device_run *run, const red_problem *problem, cons
   a.out_at = run->in_place ? a.in_at : FRINGE + run->out_shift * unit_of(problem, a.out_bytes);
   a.room = a.out_at + a.out_bytes + FRINGE;
   if (run->in_place && a.room < a.in_at + in_bytes + FRINGE) a.room = a.in_at + in_bytes + FRINGE;
-  a.memory = alloc_filled(run->context, a.room, MARK);
+  a.memory = alloc_filled(a.room, MARK);
   if (!run->in_place)
-    a.input = input_at(run, a.in_at, in, in_bytes);
+    a.input = input_at(a.in_at, in, in_bytes);
   else if (in_bytes > 0)
-    ck_red(red_upload(run->context, NULL, a.memory, a.in_at, in, in_bytes));
-  if (run->in2 != NULL) a.input2 = input_at(run, a.in2_at, run->in2, in_bytes);
+    ck_red(red_upload(context, NULL, a.memory, a.in_at, in, in_bytes));
+  if (run->in2 != NULL) a.input2 = input_at(a.in2_at, run->in2, in_bytes);
   return a;
 }
 
-static void arrays_free(const device_run *run, arrays *a) {
-  red_free(run->context, a->memory);
-  red_free(run->context, a->input);
-  red_free(run->context, a->input2);
+static void arrays_free(arrays *a) {
+  red_free(context, a->memory);
+  red_free(context, a->input);
+  red_free(context, a->input2);
 }
 
 static void take_output(const device_run *run, const arrays *a, void *out) {
   unsigned char *copy = malloc(a->room);
-  ck_red(red_download(run->context, run->queue, copy, a->memory, 0, a->room));
+  ck_red(red_download(context, run->queue, copy, a->memory, 0, a->room));
   memcpy(out, copy + a->out_at, a->out_bytes);
   check_fringe(copy, a->out_at - FRINGE, a->out_at);
   check_fringe(copy, a->out_at + a->out_bytes, a->out_at + a->out_bytes + FRINGE);
@@ -88,7 +105,7 @@ static void take_output(const device_run *run, const arrays *a, void *out) {
 red_status run_on_device(const device_run *run, const red_problem *host, const void *in, void *out) {
   red_problem problem = on_device(run, host);
   red_plan *plan;
-  red_status status = red_plan_create(run->context, &problem, &plan);
+  red_status status = red_plan_create(context, &problem, &plan);
   if (status != RED_OK) return status;
   arrays a = arrays_new(run, &problem, in);
   red_args args = {.size = sizeof args,
@@ -97,7 +114,7 @@ red_status run_on_device(const device_run *run, const red_problem *host, const v
                    .out = run->host_result ? out : a.memory + a.out_at};
   if (run->own_workspace && red_plan_workspace(plan) > 0) {
     args.workspace_bytes = red_plan_workspace(plan);
-    args.workspace = alloc_filled(run->context, args.workspace_bytes, 0x5a);
+    args.workspace = alloc_filled(args.workspace_bytes, 0x5a);
   }
   if (run->host_result) prepare_output(host, out);
   status = red_plan_execute_args(plan, run->queue, &args);
@@ -106,7 +123,7 @@ red_status run_on_device(const device_run *run, const red_problem *host, const v
   else if (run->queue != NULL)
     ck_red(red_queue_finish(run->queue));
   red_plan_destroy(plan);
-  red_free(run->context, args.workspace);
-  arrays_free(run, &a);
+  red_free(context, args.workspace);
+  arrays_free(&a);
   return status;
 }

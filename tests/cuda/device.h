@@ -5,9 +5,16 @@
 
 #include "../compare.h"
 
+/* The device under test, and the CPU that knows better: a suite's unchecked fixture. */
+extern red_context *context, *cpu;
+void open_contexts(void);
+void close_contexts(void);
+
+/* Whether there is such a problem: not every operator goes with every dtype. */
+int possible(const red_problem *problem);
+
 /* How to run a problem whose input lies on the host. */
 typedef struct device_run {
-  red_context *context;
   red_queue *queue;   /* or NULL */
   uint64_t in_shift;  /* elements by which the device copy is off a 256-byte boundary */
   uint64_t out_shift; /* outputs, likewise; ignored in place */

@@ -6,15 +6,8 @@
 
 #include "device.h"
 
-static red_context *context, *cpu;
-
-static int possible(const red_problem *problem) {
-  red_problem resolved = *problem;
-  return red_problem_resolve(&resolved) == RED_OK;
-}
-
 static device_run random_run(random_state *random, const red_problem *problem, red_queue *queue) {
-  device_run run = {.context = context, .queue = random_below(random, 2) ? queue : NULL};
+  device_run run = {.queue = random_below(random, 2) ? queue : NULL};
   run.in_shift = random_below(random, 3) ? 0 : random_below(random, 40);
   run.in2_shift = random_below(random, 3) ? 0 : random_below(random, 40);
   run.out_shift = random_below(random, 3) ? 0 : random_below(random, 40);
@@ -208,7 +201,7 @@ START_TEST(boundaries) {
   const uint64_t most = 4224 * 8192 + 1;
   float *in = malloc(most * sizeof *in);
   fill_large(&random, RED_F32, (unsigned char *)in, most);
-  device_run run = {.context = context};
+  device_run run = {.queue = NULL};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (int beside = -1; beside <= 1; beside++)
       for (size_t k = 0; k < 3; k++) {
@@ -244,10 +237,10 @@ START_TEST(combinations) {
       uint64_t n = length == 0 ? random_length(&random, 5000) : length == 1 ? random_length(&random, 200000) : most;
       for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o].op, ops[o].in, n + 1 > most ? most : n + 1);
-        device_run run = {.context = context, .queue = w % 2 ? queue : NULL, .host_result = (int)(length % 2)};
+        device_run run = {.queue = w % 2 ? queue : NULL, .host_result = (int)(length % 2)};
         /* a scan in between: its slots must not lie on what a reduction counts with */
         red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 400000);
-        device_run between = {.context = context, .queue = run.queue};
+        device_run between = {.queue = run.queue};
         against_cpu(&scan, in, &between);
         setenv("RED_CUDA_COMBINE", ways[w], 1);
         against_cpu(&problem, in, &run);
@@ -259,7 +252,7 @@ START_TEST(combinations) {
   for (size_t k = 1; k < 3; k++)
     for (uint64_t n = 1; n < most; n = n * 7 + 5) {
       red_problem problem = RED_PROBLEM_INIT(kinds[k], RED_SUM, RED_F32, n);
-      device_run run = {.context = context, .queue = queue};
+      device_run run = {.queue = queue};
       fill_large(&random, RED_F32, in, n);
       against_cpu(&problem, in, &run);
     }
@@ -339,16 +332,6 @@ START_TEST(threads_and_queues) {
   free(out);
 }
 END_TEST
-
-static void open_contexts(void) {
-  red_context_options options = {.size = sizeof options, .backend = "omp"};
-  context = suite_context(0);
-  ck_red(red_context_create(&options, &cpu));
-}
-static void close_contexts(void) {
-  red_context_destroy(context);
-  red_context_destroy(cpu);
-}
 
 static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_contexts, close_contexts);

@@ -8,8 +8,6 @@
 
 #include "device.h"
 
-static red_context *context, *cpu;
-
 static void against_cpu(const red_problem *problem, const void *in, const device_run *run) {
   size_t bytes = output_bytes(problem);
   unsigned char *expected = calloc(1, bytes + 8), *actual = calloc(1, bytes + 8);
@@ -79,8 +77,7 @@ static unsigned any_selection(random_state *random, unsigned turn) {
 }
 
 static device_run any_run(random_state *random) {
-  return (device_run){.context = context,
-                      .in_shift = random_below(random, 3) != 0 ? 0 : random_below(random, 20),
+  return (device_run){.in_shift = random_below(random, 3) != 0 ? 0 : random_below(random, 20),
                       .host_result = (int)random_below(random, 2),
                       .own_workspace = (int)random_below(random, 4) == 0};
 }
@@ -168,7 +165,7 @@ START_TEST(a_gigabyte) {
   random_state random = random_start(205);
   uint64_t n = ((uint64_t)1 << 28) + 3;
   unsigned char *in = malloc(n * 4);
-  device_run run = {.context = context, .in_shift = 1};
+  device_run run = {.in_shift = 1};
   for (unsigned kind = 0; kind < 2; kind++) {
     red_dtype dtype = kind == 0 ? RED_F32 : RED_I32;
     red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, dtype, n);
@@ -227,16 +224,6 @@ START_TEST(extremes) {
     }
 }
 END_TEST
-
-static void open_contexts(void) {
-  red_context_options options = {.size = sizeof options, .backend = "omp"};
-  context = suite_context(0);
-  ck_red(red_context_create(&options, &cpu));
-}
-static void close_contexts(void) {
-  red_context_destroy(context);
-  red_context_destroy(cpu);
-}
 
 static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_contexts, close_contexts);

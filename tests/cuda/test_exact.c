@@ -10,27 +10,10 @@
 
 #include "device.h"
 
-static red_context *context, *cpu;
-
 static const red_op ops[] = {RED_SUM, RED_DOT, RED_ASUM, RED_SUMSQ, RED_NRM2, RED_MEAN};
 enum {
   OPS = sizeof ops / sizeof *ops
 };
-
-static unsigned fraction_of(red_dtype dtype) {
-  return dtype == RED_F16 ? 10 : dtype == RED_BF16 ? 7 : dtype == RED_F32 ? 23 : 52;
-}
-
-static uint64_t infinity_of(red_dtype dtype) {
-  unsigned bits = 8 * (unsigned)red_dtype_bytes(dtype) - 1, fraction = fraction_of(dtype);
-  return (((uint64_t)1 << (bits - fraction)) - 1) << fraction;
-}
-
-static void put(red_dtype dtype, unsigned char *array, uint64_t i, uint64_t magnitude, bool negative) {
-  size_t bytes = red_dtype_bytes(dtype);
-  uint64_t element = magnitude | (uint64_t)negative << (8 * bytes - 1);
-  memcpy(array + i * bytes, &element, bytes);
-}
 
 static void negate(red_dtype dtype, unsigned char *array, uint64_t n) {
   size_t bytes = red_dtype_bytes(dtype);
@@ -42,7 +25,7 @@ static void negate(red_dtype dtype, unsigned char *array, uint64_t n) {
 
 static void fill_every_exponent(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   for (uint64_t i = 0; i < n; i++)
-    put(dtype, array, i, random_below(random, infinity_of(dtype)), random_below(random, 2) != 0);
+    put_float(dtype, array, i, random_below(random, float_infinity(dtype)), random_below(random, 2) != 0);
 }
 
 /* Every number is undone by a later one but for the one in the middle. */
@@ -51,33 +34,33 @@ static void fill_cancelling(random_state *random, red_dtype dtype, unsigned char
   fill_every_exponent(random, dtype, array, n);
   for (uint64_t i = 0; i < n / 2; i++) memcpy(array + (n - 1 - i) * bytes, array + i * bytes, bytes);
   negate(dtype, array + (n - n / 2) * bytes, n / 2);
-  if (n % 2 != 0) put(dtype, array, n / 2, random_below(random, 4), random_below(random, 2) != 0);
+  if (n % 2 != 0) put_float(dtype, array, n / 2, random_below(random, 4), random_below(random, 2) != 0);
 }
 
 /* Significands of all ones, alternating signs, in one binade; seldom a small odd number. */
 static void fill_alternating(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  unsigned fraction = fraction_of(dtype);
+  unsigned fraction = float_fraction(dtype);
   uint64_t ones = ((uint64_t)1 << fraction) - 1,
-           exponent = 1 + random_below(random, (infinity_of(dtype) >> fraction) - 1);
-  for (uint64_t i = 0; i < n; i++) put(dtype, array, i, exponent << fraction | ones, i % 2 != 0);
+           exponent = 1 + random_below(random, (float_infinity(dtype) >> fraction) - 1);
+  for (uint64_t i = 0; i < n; i++) put_float(dtype, array, i, exponent << fraction | ones, i % 2 != 0);
   for (uint64_t i = 0; i < n; i += 1 + random_below(random, 999))
-    put(dtype, array, i, 1 + random_below(random, 9), false);
+    put_float(dtype, array, i, 1 + random_below(random, 9), false);
 }
 
 /* Nearly all -0; a +0 or something else decides. */
 static void fill_zeros(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++) put(dtype, array, i, 0, true);
+  for (uint64_t i = 0; i < n; i++) put_float(dtype, array, i, 0, true);
   if (random_below(random, 2))
-    put(dtype, array, random_below(random, n), random_below(random, 2), random_below(random, 2));
+    put_float(dtype, array, random_below(random, n), random_below(random, 2), random_below(random, 2));
 }
 
 /* Infinities, perhaps of both signs, perhaps a NaN with a payload. */
 static void fill_special(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   bool sign = random_below(random, 2) != 0;
   fill_every_exponent(random, dtype, array, n);
-  for (unsigned k = 0; k < 3; k++) put(dtype, array, random_below(random, n), infinity_of(dtype), sign);
-  if (random_below(random, 3) == 0) put(dtype, array, random_below(random, n), infinity_of(dtype), !sign);
-  if (random_below(random, 3) == 0) put(dtype, array, random_below(random, n), infinity_of(dtype) + 1, sign);
+  for (unsigned k = 0; k < 3; k++) put_float(dtype, array, random_below(random, n), float_infinity(dtype), sign);
+  if (random_below(random, 3) == 0) put_float(dtype, array, random_below(random, n), float_infinity(dtype), !sign);
+  if (random_below(random, 3) == 0) put_float(dtype, array, random_below(random, n), float_infinity(dtype) + 1, sign);
 }
 
 static void fill_elements(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
@@ -95,7 +78,7 @@ enum {
  * --------------------------------------------------------------------------------------------- */
 
 static device_run random_run(random_state *random, red_queue *queue) {
-  device_run run = {.context = context, .queue = random_below(random, 2) ? queue : NULL};
+  device_run run = {.queue = random_below(random, 2) ? queue : NULL};
   run.in_shift = random_below(random, 2) ? 0 : random_below(random, 17);
   run.in2_shift = random_below(random, 2) ? run.in_shift : random_below(random, 17);
   run.out_shift = random_below(random, 17);
@@ -198,14 +181,14 @@ enum {
 
 /* Both ends of a bin, or of a digit: ones that fill it, and odd numbers of its lowest bit. */
 static void fill_room(random_state *random, red_dtype dtype, unsigned char *array) {
-  unsigned fraction = fraction_of(dtype);
+  unsigned fraction = float_fraction(dtype);
   uint64_t ones = ((uint64_t)1 << fraction) - 1;
   uint64_t high = dtype == RED_F64 ? 1092 : dtype == RED_F16 ? 30 : 159, low = dtype == RED_F64 ? 1041 : high - 15;
   for (uint64_t i = 0; i < PERIOD; i++)
     if (random_below(random, 7) != 0)
-      put(dtype, array, i, high << fraction | ones, false);
+      put_float(dtype, array, i, high << fraction | ones, false);
     else
-      put(dtype, array, i, low << fraction | 1, false);
+      put_float(dtype, array, i, low << fraction | 1, false);
 }
 
 /* Device memory of 2 * `periods` periods of the pattern and a rest, the second half negative if it is to cancel. */
@@ -339,16 +322,6 @@ START_TEST(threads_and_queues) {
   free(in[1]);
 }
 END_TEST
-
-static void open_contexts(void) {
-  red_context_options options = {.size = sizeof options, .backend = "omp"};
-  context = suite_context(0);
-  ck_red(red_context_create(&options, &cpu));
-}
-static void close_contexts(void) {
-  red_context_destroy(context);
-  red_context_destroy(cpu);
-}
 
 static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_contexts, close_contexts);

@@ -10,17 +10,10 @@
 
 #include "device.h"
 
-static red_context *context, *cpu;
-
 static const red_op ops[] = {RED_DOT, RED_ASUM, RED_SUMSQ, RED_NRM2, RED_MEAN};
 enum {
   OPS = sizeof ops / sizeof *ops
 };
-
-static int possible(const red_problem *problem) {
-  red_problem resolved = *problem;
-  return red_problem_resolve(&resolved) == RED_OK;
-}
 
 /* Where tests are scaled down, the most of what would be tried one by one is not. */
 static int left_out(random_state *random) {
@@ -47,7 +40,6 @@ static void on_device(const red_problem *problem, const pair *arrays, device_run
                       const void *expected, red_status want) {
   uint64_t actual = 0;
   char text[128] = "";
-  run.context = context;
   run.in2 = second_of(problem, arrays);
   red_problem_print(problem, text, sizeof text);
   red_status got = run_on_device(&run, problem, arrays->in, &actual);
@@ -295,16 +287,6 @@ START_TEST(finished_on_the_device) {
           }
 }
 END_TEST
-
-static void open_contexts(void) {
-  red_context_options options = {.size = sizeof options, .backend = "omp"};
-  context = suite_context(0);
-  ck_red(red_context_create(&options, &cpu));
-}
-static void close_contexts(void) {
-  red_context_destroy(context);
-  red_context_destroy(cpu);
-}
 
 static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_contexts, close_contexts);
