@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""redtool bench ladder: its steps and tables, and what it refuses. Sizes are tiny: speed is hardly judged here."""
+import math
+import pathlib
+
+import harness
+from harness import LIBRARY, USAGE, ToolTest, main
+
+
+class Ladder(ToolTest):
+    def test_cpu(self):
+        for n in ("2^16", "1", "7", "100003"):
+            got = self.json("bench", "ladder", "cpu", n, "--samples", 3, "--seconds", 0.001)
+            self.assertEqual([ladder["place"] for ladder in got["ladders"]], ["in cache", "in memory"])
+            size = 2 ** int(n[2:]) if n.startswith("2^") else int(n)
+            self.assertEqual(got["ladders"][1]["n"], size)
+            for ladder in got["ladders"]:
+                names = [step["step"] for step in ladder["steps"]]
+                self.assertEqual((len(names), names[0], names[-1]), (10, "one chain", "libred"))
+                self.assertGreater(ladder["roof"], 0)
+                for step in ladder["steps"]:
+                    self.assertTrue(math.isclose(step["bandwidth"], 4 * ladder["n"] / step["median"], rel_tol=1e-6))
+
+    def test_facts(self):
+        """What no machine gets wrong: four chains are faster than one, and a vector's are faster still."""
+        if b"__asan_init" in pathlib.Path(harness.redtool).read_bytes():
+            self.skipTest("instrumented loops show other facts")
+        got = self.json("bench", "ladder", "cpu", "2^16", "--threads", 1, "--samples", 9)
+        time = {step["step"]: step["least"] for step in got["ladders"][0]["steps"]}
+        self.assertLess(time["four chains"], 0.7 * time["one chain"])
+        self.assertLess(time["SIMD, eight chains"], 0.7 * time["four chains"])
+
+    def test_text(self):
+        text = self.succeeds("bench", "ladder", "cpu", "1000", "--samples", 3, "--seconds", 0.001).decode()
+        self.assertRegex(text, r"(?m)^ 1  one chain( +[\d.]+ [um]s +[\d.]+ GB/s +\d+ % +1.00){2}$")
+        self.assertRegex(text, r"(?m)^10  libred ")
+
+    def on_device(self, backend):
+        available = [device["id"] for device in self.json("info")["devices"] if device["available"]]
+        if not any(device.startswith(backend) for device in available):
+            self.fails(LIBRARY, "bench", "ladder", backend, says=backend)
+            self.skipTest(f"no device for {backend}")
+        for n in ("1", "2", "1025", "2^16", "100003"):
+            got = self.json("bench", "ladder", backend, n, "--samples", 3, "--seconds", 0.001, driver_may_talk=True)
+            (ladder,) = got["ladders"]
+            names = [step["step"] for step in ladder["steps"]]
+            self.assertEqual((len(names), names[0], names[-1]), (11, "interleaved, with modulo", "libred"))
+            for step in ladder["steps"]:
+                self.assertEqual(step["measured"], step["reason"] == "", step)
+                if step["step"] == "the same, cooperative groups":
+                    self.assertEqual(step["measured"], backend == "cuda", step)
+                elif step["step"] != "shuffles":
+                    self.assertTrue(step["measured"], step)
+            got = self.json("bench", "ladder", f"{backend}-coarsening", n, "--samples", 3, "--seconds", 0.001,
+                            driver_may_talk=True)
+            (ladder,) = got["ladders"]
+            self.assertEqual([step["step"].split()[0] for step in ladder["steps"]],
+                             ["1", "2", "4", "8", "16", "32", "64", "256"])
+            self.assertTrue(all(step["measured"] for step in ladder["steps"]))
+
+    def test_opencl(self):
+        self.on_device("opencl")
+        self.fails(USAGE, "bench", "ladder", "opencl", "--backend", "omp", says=("omp", "another backend"))
+
+    def test_cuda(self):
+        self.on_device("cuda")
+
+    def shuffle(self, backend):
+        available = [device["id"] for device in self.json("info")["devices"] if device["available"]]
+        if not any(device.startswith(backend) for device in available):
+            self.skipTest(f"no device for {backend}")
+        for n in ("2^8", "2^14"):
+            got = self.json("bench", "ladder", f"{backend}-shuffle", n, "--samples", 3, "--seconds", 0.001,
+                            driver_may_talk=True)
+            (ladder,) = got["ladders"]
+            self.assertEqual(len(ladder["steps"]), 10)
+            for step in ladder["steps"]:
+                self.assertEqual(step["measured"], step["reason"] == "", step)
+                if step["measured"]:
+                    self.assertTrue(math.isclose(step["bandwidth"], 8 * ladder["n"] / step["median"], rel_tol=1e-6))
+            measured = {step["step"] for step in ladder["steps"] if step["measured"]}
+            self.assertLessEqual({"nothing", "sum of a block", "maximum of a block", "exclusive scan of a block"}, measured)
+        self.fails(USAGE, "bench", "ladder", f"{backend}-shuffle", "1000", says="multiple of 256")
+
+    def test_opencl_shuffle(self):
+        self.shuffle("opencl")
+
+    def test_cuda_shuffle(self):
+        self.shuffle("cuda")
+
+    def test_mistakes(self):
+        for says, arguments in (("needs a name", ()), ("unknown ladder 'x'", ("x",)), ("did you mean 'cpu'?", ("cup",)),
+                                ("n is '0'", ("cpu", "0")), ("n is '2^64'", ("cpu", "2^64")), ("n is 'x'", ("cpu", "x")),
+                                ("n is '7:init=1'", ("cpu", "7:init=1")), ("unexpected argument '4'", ("cpu", "3", "4")),
+                                ("takes --backend", ("cpu", "--csv")), ("the CPU's is omp", ("cpu", "--backend", "opencl")),
+                                ("takes no --threads", ("opencl", "--threads", "2")), ("takes --backend", ("cpu", "--cache", "cold")),
+                                ("takes --backend", ("cpu", "--plot", "x.svg")), ("takes --backend", ("cpu", "--compare", "x"))):
+            with self.subTest(arguments=arguments):
+                self.fails(USAGE, "bench", "ladder", *arguments, says=says)
+        self.fails(LIBRARY, "bench", "ladder", "cpu", "2^50", says=("GiB", "half"))
+
+
+if __name__ == "__main__":
+    main()
