@@ -11,9 +11,12 @@
 /* Up to 256 MB streaming loads gain 5-15 %, they leave dirty lines in the cache alone; beyond they lose 4 %. */
 #define STREAMING_BYTES ((uint64_t)256 << 20)
 
-/* Scans of up to 1 MB want the shortest code, up to 4 MB one block for each tile; beyond the pipeline's ring wins. */
-#define SMALL_SCAN_BYTES ((uint64_t)1 << 20)
+/*
+ * Scans of up to 4 MB want one block for each tile, or 1 MB where only the kernel for any pair of dtypes works that
+ * way; beyond, the pipeline's ring wins.
+ */
 #define LARGE_SCAN_BYTES ((uint64_t)4 << 20)
+#define ANY_SCAN_BYTES   ((uint64_t)1 << 20)
 
 /* Two places keep the copy engine busy while a tile waits; each more gains, up to what 227 KB hold. */
 #define LEAST_PLACES 2u
@@ -116,7 +119,7 @@ static uint64_t workspace_of(const red_cuda_plan *plan, const red_lowered *lower
   if (lowered->in_memory != RED_DEVICE) return 0;
   if (lowered->exact) return RED_CUDA_SLOTS_AT;
   uint64_t smallest = plan->any.tile;
-  if (plan->small.function != NULL && plan->small.tile < smallest) smallest = plan->small.tile;
+  if (plan->large.function != NULL && plan->large.tile < smallest) smallest = plan->large.tile;
   uint64_t elements = lowered->n + (plan->by_vectors ? 16 : 0);
   uint64_t tiles = elements / smallest + 1;
   if (!red_is_scan(lowered->kind)) return red_cuda_reduce_layout(plan, tiles).bytes;
@@ -146,7 +149,7 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   plan->best.tile = plan->small.tile = c.tile;
   if (scan) {
     plan->any.group_bits = plan->large.group_bits = RED_CUDA_SCAN_SMALL_GROUPS;
-    plan->small.group_bits = plan->best.group_bits = RED_CUDA_SCAN_LARGE_GROUPS;
+    plan->best.group_bits = RED_CUDA_SCAN_LARGE_GROUPS;
     plan->small.threads = SMALL_THREADS;
     plan->best.threads = PIPE_THREADS;
     plan->best.tile = RED_CUDA_PIPE_TILE / lowered->in_bytes;
@@ -167,8 +170,8 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
       lowered->canonical && lowered->out == lowered->acc && !lowered->has_init && lowered->finish == RED_FINISH_VALUE;
   plan->by_vectors = lowered->kind == RED_REDUCE && !lowered->canonical;
   plan->streaming_bytes = STREAMING_BYTES;
-  plan->small_elements = SMALL_SCAN_BYTES / lowered->in_bytes;
-  plan->large_elements = (red_is_scan(lowered->kind) ? LARGE_SCAN_BYTES : FAR_BYTES) / lowered->in_bytes;
+  uint64_t large_bytes = plan->large.function != NULL ? LARGE_SCAN_BYTES : ANY_SCAN_BYTES;
+  plan->large_elements = (red_is_scan(lowered->kind) ? large_bytes : FAR_BYTES) / lowered->in_bytes;
   plan->in_order = red_is_scan(lowered->kind) && plan->combine == RED_CUDA_TWO;
   set_pad(plan, lowered);
   return RED_OK;

@@ -153,11 +153,11 @@ typedef struct red_cuda_plan {
   red_cuda_element element;
   unsigned stats;       /* the selection */
   red_cuda_shape best;  /* where in and out are aligned to `alignment` bytes */
-  red_cuda_shape small; /* scans: likewise, up to `small_elements`, */
-  red_cuda_shape large; /* and up to `large_elements`; reductions: everywhere, beyond so many */
+  red_cuda_shape small; /* scans: likewise, of no more than one of its tiles */
+  red_cuda_shape large; /* scans: up to `large_elements`; reductions: everywhere, beyond so many */
   red_cuda_shape any;   /* everywhere */
   unsigned alignment;
-  uint64_t small_elements, large_elements;
+  uint64_t large_elements;
   const red_cuda_function *quick;  /* `best` without what polling alone does not need; may be all there is of it */
   const red_cuda_function *groups; /* the second of two launches; scans: the nodes of a level */
   bool as_it_is;                   /* outputs are accumulators */

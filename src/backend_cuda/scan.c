@@ -15,10 +15,9 @@ static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
   if (!is_aligned(job, 16)) return &plan->any;
   bool piped = plan->best.function != NULL && !plan->in_order;
-  if (plan->small.function != NULL && job->n <= plan->small_elements) return &plan->small;
-  bool middle = plan->large.function != NULL;
-  if (piped && job->n > (middle ? plan->large_elements : plan->small_elements)) return &plan->best;
-  return middle ? &plan->large : &plan->any;
+  if (plan->small.function != NULL && job->n <= plan->small.tile) return &plan->small;
+  if (piped && job->n > plan->large_elements) return &plan->best;
+  return plan->large.function != NULL ? &plan->large : &plan->any;
 }
 
 static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *shape) {

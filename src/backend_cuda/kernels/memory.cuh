@@ -39,6 +39,11 @@ template <bool Streaming, class T> __device__ inline T load_input(const T *at) {
   return Streaming ? __ldcs(at) : __ldg(at);
 }
 
+/* 16 bytes in one request, which the compiler would cut up to share its parts with other stores. */
+__device__ inline void store_words(uint4 *at, const uint4 &v) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
 /*
  * A published word: 32 bits of payload and the epoch in which they are valid. A result of K words is valid when all
  * its words are; no larger access than 8 bytes has to be indivisible.

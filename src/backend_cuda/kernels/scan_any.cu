@@ -3,9 +3,9 @@
  */
 #include "scan_tile.cuh"
 
-SCAN_TILE(scan_any_f32, LargeTile, Any<float>)
-SCAN_TILE(scan_any_f64, LargeTile, Any<double>)
-SCAN_TILE(scan_any_word, LargeTile, Any<uint64_t>)
+SCAN_TILE(scan_any_f32, ManyTile, Any<float>)
+SCAN_TILE(scan_any_f64, ManyTile, Any<double>)
+SCAN_TILE(scan_any_word, ManyTile, Any<uint64_t>)
 SCAN_LEVEL(scan_level_f32, Any<float>)
 SCAN_LEVEL(scan_level_f64, Any<double>)
 SCAN_LEVEL(scan_level_word, Any<uint64_t>)

@@ -3,8 +3,8 @@
 #include "scan_tile.cuh"
 
 #define SIZES(name, type)                                                                                              \
-  SCAN_TILE(scan_small_##name, SmallTile, type)                                                                        \
-  SCAN_TILE(scan_large_##name, LargeTile, type)
+  SCAN_TILE(scan_small_##name, LoneTile, type)                                                                        \
+  SCAN_TILE(scan_large_##name, ManyTile, type)
 
 SIZES(f32, Hot<red::SumF32>)
 SIZES(f64, Hot<red::SumF64>)

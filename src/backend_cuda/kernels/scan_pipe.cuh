@@ -62,16 +62,22 @@ struct PipeCursor {
 /* ---- Producer: one warp, of which lane 0 works, but for the last tile -----------------------------------------------
  */
 
-/* One half of a place. What is less than a vector comes by hand; what lies beyond it is never looked at for an output.
- */
+/* What is less than a vector comes by hand; what lies beyond it is never looked at for an output. Once at most. */
+template <class Element>
+__device__ __noinline__ void fill_rest(const char *in, char *to, unsigned begin, unsigned end) {
+#pragma unroll 1
+  for (unsigned i = begin; i < end; i += sizeof(Element))
+    *reinterpret_cast<Element *>(to + i) = *reinterpret_cast<const Element *>(in + i);
+}
+
+/* One half of a place. */
 template <class Type>
 __device__ inline void fill_half(const red_cuda_scan &args, Barrier *full, char *to, uint64_t at) {
-  constexpr unsigned element = sizeof(typename Type::Element);
+  using Element = typename Type::Element;
   const char *in = static_cast<const char *>(args.in) + at;
-  uint64_t end = args.n * element, left = at < end ? end - at : 0;
+  uint64_t end = args.n * sizeof(Element), left = at < end ? end - at : 0;
   unsigned bytes = left < pipe_half ? static_cast<unsigned>(left) : pipe_half, whole = bytes & ~15u;
-  for (unsigned i = whole; i < bytes; i += element)
-    *reinterpret_cast<typename Type::Element *>(to + i) = *reinterpret_cast<const typename Type::Element *>(in + i);
+  if (whole < bytes) fill_rest<Element>(in, to, whole, bytes);
   barrier_arrive_expect(full, whole);
   if (whole > 0) bulk_load(to, in, whole, full);
 }
@@ -87,16 +93,26 @@ __device__ inline uint32_t take_ticket(const red_cuda_scan &args) {
   return atomicInc(&args.head->ticket, static_cast<uint32_t>(args.tiles) + gridDim.x - 1); /* as many as are taken */
 }
 
-/* The first two tickets were taken at the start of the kernel, when all places were free. */
+/* What the producer asks for before anything else. */
+struct PipeStart {
+  uint32_t ticket, epoch;
+};
+template <class Type> __device__ inline PipeStart ask_first(const red_cuda_scan &args) {
+  PipeStart start = {take_ticket(args), load_relaxed(&args.head->epoch)};
+  prefetch_tile<Type>(args, blockIdx.x); /* whoever will get it */
+  return start;
+}
+
 template <class Type>
 __device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, char *ring,
-                               uint32_t first, uint32_t second) {
+                               PipeStart start) {
   using T = typename Type::T;
   constexpr unsigned ahead = 2;      /* tiles being loaded at a time */
   constexpr unsigned distance = 256; /* tiles from a ticket to the slots that it asks for: two rounds of all blocks */
-  for (unsigned tile = blockIdx.x * Sector<T>::slots; tile < distance; tile += gridDim.x * Sector<T>::slots)
-    prefetch_slots<PipeGroups, T>(args, tile);
+  uint32_t ticket = start.ticket, second = ticket;
+  shared.epoch = start.epoch + 1; /* for whoever learns of a tile */
   PipeCursor cursor(args.places), loaded(args.places);
+#pragma unroll 1
   for (unsigned i = 0;; i++) {
     PipePlace<T> &place = shared.place[cursor.index];
     barrier_wait(&place.free[0], cursor.parity ^ 1);
@@ -105,18 +121,24 @@ __device__ inline void produce(const red_cuda_scan &args, PipeShared<typename Ty
       barrier_wait(&shared.place[loaded.index].full[1], loaded.parity);
       loaded.advance();
     }
-    uint32_t ticket = i == 0 ? first : i == 1 ? second : take_ticket(args);
+    if (i > 0) ticket = i == 1 ? second : take_ticket(args);
     place.tile = ticket < args.tiles ? ticket : pipe_end;
     if (ticket >= args.tiles) {
       barrier_arrive(&place.full[0]);
       barrier_arrive(&place.full[1]);
       return;
     }
+    if (i == 0) second = take_ticket(args); /* on its way meanwhile */
     char *to = ring + cursor.index * pipe_tile;
     uint64_t at = static_cast<uint64_t>(ticket) * pipe_tile;
     fill_half<Type>(args, &place.full[0], to, at);
     barrier_wait(&place.free[1], cursor.parity ^ 1);
     fill_half<Type>(args, &place.full[1], to + pipe_half, at + pipe_half);
+    if (i == 0) {
+#pragma unroll 1
+      for (unsigned tile = blockIdx.x * Sector<T>::slots; tile < distance; tile += gridDim.x * Sector<T>::slots)
+        prefetch_slots<PipeGroups, T>(args, tile);
+    }
     prefetch_slots<PipeGroups, T>(args, ticket + distance);
     cursor.advance();
   }
@@ -173,7 +195,7 @@ template <class T, class Op> __device__ inline T climb_parts(const PipePlace<T> 
  * ---------------------------------------------------------------------------------- */
 
 template <class Type>
-__device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
+__device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared) {
   const Type type(args.element);
   for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<typename Type::T> &place = shared.place[cursor.index];
@@ -183,14 +205,14 @@ __device__ inline void publish_tiles(const red_cuda_scan &args, PipeShared<typen
     typename Type::T sibling[4];
     typename Type::T total = climb_parts(place, sibling, type.op());
     if (lane_index() == 0) {
-      publish(args.slots[0], tile, total, epoch);
+      publish(args.slots[0], tile, total, shared.epoch);
       barrier_arrive(&place.free[0]);
     }
   }
 }
 
 template <class Type>
-__device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared, uint32_t epoch) {
+__device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared) {
   const Type type(args.element);
   for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<typename Type::T> &place = shared.place[cursor.index];
@@ -202,28 +224,30 @@ __device__ inline void close_tiles(const red_cuda_scan &args, PipeShared<typenam
     typename Type::T own = climb_parts(place, sibling, type.op());
     if (lane_index() == 0) barrier_arrive(&place.free[0]);
     if (!PipeGroups::ends(tile) && !last) continue;
-    close_levels<PipeGroups>(args, tile, own, epoch, type.op(), type.identity());
+    close_levels<PipeGroups>(args, tile, own, shared.epoch, type.op(), type.identity());
     if (!last) continue;
-    typename Type::T total = total_of_tiles<PipeGroups>(args, tile, own, epoch, type.op(), type.identity());
+    typename Type::T total = total_of_tiles<PipeGroups>(args, tile, own, shared.epoch, type.op(), type.identity());
     if (lane_index() == 0) answer_total(args, state_bits(total));
   }
 }
 
 template <class Type>
-__device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared,
-                                       uint32_t epoch) {
+__device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typename Type::T> &shared) {
   using T = typename Type::T;
   const Type type(args.element);
   T start = args.element.has_init ? state_of<T>(args.element.init) : type.identity();
   UpperPrefix<T> upper = {0, start, false};
   for (PipeCursor cursor(args.places);; cursor.advance()) {
     PipePlace<T> &place = shared.place[cursor.index];
-    barrier_wait(&place.summed, cursor.parity);
+    /* What others have published is asked for while the tile is being summed. */
+    barrier_wait(&place.full[0], cursor.parity);
     uint64_t tile = place.tile;
+    TileSlots<PipeGroups, T> slots(args, tile != pipe_end ? tile : 0);
+    barrier_wait(&place.summed, cursor.parity);
     if (tile != pipe_end) {
+      uint32_t epoch = shared.epoch;
       T sibling[4];
       T own = climb_parts(place, sibling, type.op());
-      TileSlots<PipeGroups, T> slots(args, tile);
       Prefix<T> prefix = look_back<PipeGroups>(args, tile, slots, own, epoch, type.op(), type.identity(), start, upper);
       if (lane_index() == 0) place.prefix = prefix;
       /* The last tile has seen all others: whoever has a tile has read the epoch. */
@@ -237,8 +261,18 @@ __device__ inline void look_back_tiles(const red_cuda_scan &args, PipeShared<typ
 /* ---- Outputs
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* One part: P at its beginning and end are known. */
+/* Row r of a part, which begins at element `first`. */
 template <class Type>
+__device__ inline void store_some(const Type &type, const red_cuda_scan &args, uint64_t first,
+                                  const typename Type::T (&y)[Type::V]) {
+  uint64_t i = first + lane_index() * Type::V;
+#pragma unroll
+  for (int v = 0; v < Type::V; v++)
+    if (i + v < args.n) static_cast<typename Type::Output *>(args.out)[i + v] = type.narrow(y[v]);
+}
+
+/* One part: P at its beginning and end are known. */
+template <bool Whole, class Type>
 __device__ inline void apply_part(const Type &type, const red_cuda_scan &args, const char *from, uint64_t first,
                                   typename Type::T begin, typename Type::T end) {
   using T = typename Type::T;
@@ -246,35 +280,44 @@ __device__ inline void apply_part(const Type &type, const red_cuda_scan &args, c
   auto op = type.op();
   unsigned lane = lane_index();
   uint4 raw[pipe_rows];
-  T sibling[pipe_rows][5], row[pipe_rows];
+  T sibling[5][pipe_rows], row[pipe_rows], before[pipe_rows + 1], mine[pipe_rows], next[pipe_rows];
 #pragma unroll
-  for (int r = 0; r < pipe_rows; r++) {
-    raw[r] = *reinterpret_cast<const uint4 *>(from + r * 512 + lane * 16);
-    row[r] = climb(type.total(raw[r]), sibling[r], op);
+  for (int r = 0; r < pipe_rows; r++) raw[r] = *reinterpret_cast<const uint4 *>(from + r * 512 + lane * 16);
+#pragma unroll
+  for (int r = 0; r < pipe_rows; r++) row[r] = type.total(raw[r]);
+    /* Level by level: the rows wait for their shuffles together. */
+#pragma unroll
+  for (int h = 0; h < 5; h++) {
+#pragma unroll
+    for (int r = 0; r < pipe_rows; r++) sibling[h][r] = warp_xor(row[r], 1u << h);
+#pragma unroll
+    for (int r = 0; r < pipe_rows; r++) row[r] = op(row[r], sibling[h][r]);
   }
-  T before[pipe_rows + 1];
   before[0] = begin;
   before[1] = op(begin, row[0]);
   before[2] = op(begin, op(row[0], row[1]));
   before[3] = op(before[2], row[2]);
   before[4] = end;
+  auto *to = static_cast<typename Type::Output *>(args.out) + first;
+#pragma unroll
+  for (int r = 0; r < pipe_rows; r++) mine[r] = before[r];
+#pragma unroll
+  for (int h = 4; h >= 0; h--) {
+#pragma unroll
+    for (int r = 0; r < pipe_rows; r++)
+      if (lane >> h & 1) mine[r] = op(mine[r], sibling[h][r]);
+  }
+#pragma unroll
+  for (int r = 0; r < pipe_rows; r++) next[r] = warp_down(mine[r], 1);
 #pragma unroll
   for (int r = 0; r < pipe_rows; r++) {
-    T mine = descend(before[r], sibling[r], lane, op);
-    T next = warp_down(mine, 1);
-    if (lane == 31) next = before[r + 1];
-    uint64_t i = first + static_cast<uint64_t>(r * 32 + lane) * V;
+    if (lane == 31) next[r] = before[r + 1];
     T y[V];
-    type.outputs(raw[r], mine, next, args.inclusive, y);
-    if (i + V <= args.n) {
-      store_vector(type, args.out, i, y);
-    } else {
-#pragma unroll
-      for (int v = 0; v < V; v++)
-        if (i + v < args.n) static_cast<typename Type::Output *>(args.out)[i + v] = type.narrow(y[v]);
-    }
-    if (i == 0 && args.has_first)
-      *static_cast<typename Type::Output *>(args.out) = static_cast<typename Type::Output>(args.first);
+    type.outputs(raw[r], mine[r], next[r], args.inclusive, y);
+    if (Whole)
+      store_row(type, to + r * 32 * V, y);
+    else
+      store_some(type, args, first + r * 32 * V, y);
   }
 }
 
@@ -299,8 +342,15 @@ __device__ inline void apply_tiles(const red_cuda_scan &args, PipeShared<typenam
 #pragma unroll 1
     for (unsigned half = 0; half < 2; half++) {
       unsigned part = half * pipe_workers + worker;
-      apply_part(type, args, ring + cursor.index * pipe_tile + part * pipe_part,
-                 (tile * pipe_parts + part) * part_elements, warp_broadcast(begin, part), warp_broadcast(end, part));
+      const char *from = ring + cursor.index * pipe_tile + part * pipe_part;
+      uint64_t first = (tile * pipe_parts + part) * part_elements;
+      T before = warp_broadcast(begin, part), after = warp_broadcast(end, part);
+      if (first + part_elements <= args.n)
+        apply_part<true>(type, args, from, first, before, after);
+      else
+        apply_part<false>(type, args, from, first, before, after);
+      if (first == 0 && lane == 0 && args.has_first)
+        *static_cast<typename Type::Output *>(args.out) = static_cast<typename Type::Output>(args.first);
       __syncwarp();
       if (lane == 0) barrier_arrive(&place.free[half]);
     }
@@ -314,7 +364,10 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
   using T = typename Type::T;
   extern __shared__ __align__(128) char ring[];
   __shared__ PipeShared<T> shared;
+  constexpr unsigned producer = 2 * pipe_workers;
   unsigned warp = threadIdx.x / 32;
+  PipeStart start = {0, 0};
+  if (threadIdx.x == 32 * producer) start = ask_first<Type>(args);
   if (threadIdx.x < args.places) {
     PipePlace<T> &place = shared.place[threadIdx.x];
     barrier_init(&place.full[0], 1);
@@ -325,28 +378,19 @@ template <class Type> __device__ inline void scan_pipe(const red_cuda_scan &args
     barrier_init(&place.free[1], pipe_workers);
     barrier_fence();
   }
-  /* Whoever will get the first tiles, they are asked for while the first tickets and the epoch are on their way. */
-  if (threadIdx.x == 32 * (2 * pipe_workers + 1)) prefetch_tile<Type>(args, blockIdx.x);
-  uint32_t first = 0, second = 0;
-  if (threadIdx.x == 32 * 2 * pipe_workers) {
-    first = take_ticket(args);
-    second = first < args.tiles ? take_ticket(args) : first;
-  }
-  if (threadIdx.x == 0) shared.epoch = load_relaxed(&args.head->epoch) + 1;
   __syncthreads();
-  uint32_t epoch = shared.epoch;
-  if (warp < pipe_workers) {
+  if (warp == producer) {
+    if (threadIdx.x % 32 == 0) produce<Type>(args, shared, ring, start);
+  } else if (warp == producer + 1) {
+    publish_tiles<Type>(args, shared);
+  } else if (warp == producer + 2) {
+    close_tiles<Type>(args, shared);
+  } else if (warp == producer + 3) {
+    look_back_tiles<Type>(args, shared);
+  } else if (warp < pipe_workers) {
     apply_tiles<Type>(args, shared, ring, warp);
-  } else if (warp < 2 * pipe_workers) {
-    sum_parts<Type>(args, shared, ring, warp - pipe_workers);
-  } else if (warp == 2 * pipe_workers) {
-    if (threadIdx.x % 32 == 0) produce<Type>(args, shared, ring, first, second);
-  } else if (warp == 2 * pipe_workers + 1) {
-    publish_tiles<Type>(args, shared, epoch);
-  } else if (warp == 2 * pipe_workers + 2) {
-    close_tiles<Type>(args, shared, epoch);
   } else {
-    look_back_tiles<Type>(args, shared, epoch);
+    sum_parts<Type>(args, shared, ring, warp - pipe_workers);
   }
 #endif
 }

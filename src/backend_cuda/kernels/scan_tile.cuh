@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans with one block for each tile, which stays in registers: warps of some rows of 32 lanes. One row a warp makes
- * the shortest code and the shortest way for small arrays; four rows move more for every pair of dtypes that has no
- * pipeline.
+ * Scans with one block for each tile, which stays in registers: warps of some rows of 32 lanes. A lone tile of one row
+ * a warp makes the shortest code and the shortest way for the smallest arrays; four rows a warp move more.
  *
  * One pass: the tile publishes its total and looks back. Three launches (for whoever must not assume that blocks make
  * progress beside each other): totals, nodes above them, outputs; the same code, with nothing left to wait for.
@@ -14,15 +13,16 @@
 
 namespace red {
 
-/* Rows of a warp, warps of a block, groups of tiles. */
-template <int R, int W, class G> struct TileShape {
-  using Groups = G;
+/* Rows of a warp, warps of a block, and whether the array is no longer than one tile. */
+template <int R, int W, bool Lone> struct TileShape {
+  using Groups = SmallGroups;
+  static constexpr bool lone = Lone;
   static constexpr int rows = R;
   static constexpr unsigned warps = W, threads = 32 * W;
   static constexpr int levels = W == 16 ? 4 : 3; /* of the tree of warps */
 };
-using SmallTile = TileShape<1, 16, LargeGroups>;
-using LargeTile = TileShape<4, 8, SmallGroups>;
+using LoneTile = TileShape<1, 16, true>;
+using ManyTile = TileShape<4, 8, false>;
 
 template <class T> struct ScanScratch {
   T warp[16];
@@ -30,9 +30,15 @@ template <class T> struct ScanScratch {
   uint64_t tile;
 };
 
+/* Whether there are other tiles. */
+template <class Shape> __device__ inline bool has_others(const red_cuda_scan &args) {
+  return !Shape::lone && args.tiles > 1;
+}
+
 /* The tile's index and, in lane 0 of warp 0, the epoch. */
-template <class T>
+template <class Shape, class T>
 __device__ inline uint64_t begin_tile(const red_cuda_scan &args, uint32_t &epoch, ScanScratch<T> &scratch) {
+  if (Shape::lone) return 0;
   if (threadIdx.x == 0 && args.tiles > 1) epoch = load_relaxed(&args.head->epoch);
   if (!args.ordered) return blockIdx.x;
   if (threadIdx.x == 0) scratch.tile = atomicInc(&args.head->ticket, static_cast<uint32_t>(args.tiles - 1));
@@ -41,11 +47,12 @@ __device__ inline uint64_t begin_tile(const red_cuda_scan &args, uint32_t &epoch
 }
 
 /* The total of everything for the host, by the warp that has the last tile. */
-template <class G, class Type>
+template <class Shape, class Type>
 __device__ __noinline__ void tell_total(const Type &type, const red_cuda_scan &args, uint64_t tile,
                                         typename Type::T own, uint32_t epoch) {
   typename Type::T total = own;
-  if (args.tiles > 1) total = total_of_tiles<G>(args, tile, own, epoch, type.op(), type.identity());
+  if (has_others<Shape>(args))
+    total = total_of_tiles<typename Shape::Groups>(args, tile, own, epoch, type.op(), type.identity());
   if (lane_index() == 0) answer_total(args, state_bits(total));
 }
 
@@ -66,7 +73,7 @@ __device__ inline void place_warps(const Type &type, const red_cuda_scan &args, 
   own = warp_broadcast(own, 0);
   T start = args.element.has_init ? state_of<T>(args.element.init) : identity;
   Prefix<T> prefix = {start, op(start, own)};
-  if (args.tiles > 1) {
+  if (has_others<Shape>(args)) {
     epoch = warp_broadcast(epoch, 0) + 1;
     if (args.phase != RED_CUDA_SCAN_APPLY && lane == 0) publish(args.slots[0], tile, own, epoch);
     if (args.phase == RED_CUDA_SCAN_TOTALS) return;
@@ -79,9 +86,9 @@ __device__ inline void place_warps(const Type &type, const red_cuda_scan &args, 
   T before = descend(prefix.before, sibling, lane, op);
   if (lane < Shape::warps) scratch.before[lane] = before;
   if (lane == 0) scratch.before[Shape::warps] = prefix.after;
-  if (tile + 1 != args.tiles) return;
-  if (args.total != nullptr) tell_total<G>(type, args, tile, own, epoch);
-  if (args.tiles > 1 && args.phase == RED_CUDA_SCAN_ONCE && lane == 0) store_relaxed(&args.head->epoch, epoch);
+  if (!Shape::lone && tile + 1 != args.tiles) return;
+  if (args.total != nullptr) tell_total<Shape>(type, args, tile, own, epoch);
+  if (has_others<Shape>(args) && args.phase == RED_CUDA_SCAN_ONCE && lane == 0) store_relaxed(&args.head->epoch, epoch);
 }
 
 /* From what comes before a warp and its rows' totals to what comes before each row; the last: the next warp's. */
@@ -106,8 +113,8 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
   auto op = type.op();
   unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   uint32_t epoch = 0;
-  uint64_t tile = begin_tile(args, epoch, scratch);
-  if (threadIdx.x == 0 && args.tiles > 1) prefetch_slots<typename Shape::Groups, T>(args, tile);
+  uint64_t tile = begin_tile<Shape>(args, epoch, scratch);
+  if (threadIdx.x == 0 && has_others<Shape>(args)) prefetch_slots<typename Shape::Groups, T>(args, tile);
   uint64_t first = tile * (part * Shape::warps) + warp * part + lane * V;
   T x[rows][V], sibling[rows][5], row[rows];
 #pragma unroll
@@ -119,7 +126,7 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
   if (lane == 0) scratch.warp[warp] = total;
   __syncthreads();
   if (warp == 0) place_warps<Shape>(type, args, tile, epoch, scratch);
-  if (args.phase == RED_CUDA_SCAN_TOTALS) return;
+  if (!Shape::lone && args.phase == RED_CUDA_SCAN_TOTALS) return;
   __syncthreads();
   T before[rows + 1];
   place_rows(row, scratch.before[warp], scratch.before[warp + 1], before, op);
@@ -136,7 +143,7 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
     }
     type.store(args, first + r * 32 * V, y);
   }
-  if (args.phase == RED_CUDA_SCAN_APPLY && threadIdx.x == 0 && args.tiles > 1) {
+  if (has_others<Shape>(args) && args.phase == RED_CUDA_SCAN_APPLY && threadIdx.x == 0) {
     /* all blocks have read the epoch when the last one arrives */
     if (atomicInc(&args.head->arrived, gridDim.x - 1) == gridDim.x - 1) store_relaxed(&args.head->epoch, epoch + 1);
   }
@@ -145,9 +152,9 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
 /* Between the launches: the nodes of one level, a warp for each. */
 template <class Type> __device__ inline void scan_level(const red_cuda_scan &args, unsigned level) {
   using T = typename Type::T;
-  using G = LargeTile::Groups;
+  using G = ManyTile::Groups;
   const Type type(args);
-  uint64_t node = static_cast<uint64_t>(blockIdx.x) * LargeTile::warps + threadIdx.x / 32;
+  uint64_t node = static_cast<uint64_t>(blockIdx.x) * ManyTile::warps + threadIdx.x / 32;
   uint64_t last = ((node + 1) << G::shift(level + 1)) - 1; /* the tile that ends it */
   if (last >= args.tiles) return;
   uint32_t epoch = load_relaxed(&args.head->epoch) + 1;
@@ -164,7 +171,7 @@ template <class Type> __device__ inline void scan_level(const red_cuda_scan &arg
     red::scan_tile<red::shape, red::type>(args);                                                                       \
   }
 #define SCAN_LEVEL(name, type)                                                                                         \
-  extern "C" __global__ void __launch_bounds__(red::LargeTile::threads)                                                \
+  extern "C" __global__ void __launch_bounds__(red::ManyTile::threads)                                                 \
       name(const __grid_constant__ red_cuda_scan args, unsigned level) {                                               \
     red::scan_level<red::type>(args, level);                                                                           \
   }

@@ -95,25 +95,90 @@ using SumI32 = SumInteger<uint32_t, uint32_t, uint32_t>;
 using SumI32Wide = SumInteger<uint32_t, uint64_t, uint64_t>;
 using SumI64 = SumInteger<uint64_t, uint64_t, uint64_t>;
 
-/* Elements of a lane at in[i ..]; the whole vector is inside and aligned. */
-template <class P> __device__ inline void load_vector(const P &type, const uint4 &raw, typename P::T (&x)[P::V]) {
-  typename P::Element element[P::V];
-  __builtin_memcpy(element, &raw, sizeof raw);
-#pragma unroll
-  for (int i = 0; i < P::V; i++) x[i] = type.widen(element[i]);
+/*
+ * What a lane holds, to and from vectors, by shifts: where memory is copied instead, the compiler forgets how it is
+ * aligned and moves it in small pieces.
+ */
+template <class Bits> __device__ inline Bits element_at(const uint4 &raw, int i) {
+  const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+  if constexpr (sizeof(Bits) == 8)
+    return word[2 * i] | static_cast<uint64_t>(word[2 * i + 1]) << 32;
+  else
+    return static_cast<Bits>(word[i * sizeof(Bits) / 4] >> i * sizeof(Bits) % 4 * 8);
 }
 
+/* Word w of a lane's outputs. */
+template <class Bits, int V> __device__ inline uint32_t word_at(const Bits (&bits)[V], int w) {
+  if constexpr (sizeof(Bits) == 8) return static_cast<uint32_t>(bits[w / 2] >> w % 2 * 32);
+  constexpr int each = sizeof(Bits) < 4 ? 4 / sizeof(Bits) : 1;
+  uint32_t word = 0;
+#pragma unroll
+  for (int i = 0; i < each; i++) word |= static_cast<uint32_t>(bits[w * each + i]) << i * sizeof(Bits) % 4 * 8;
+  return word;
+}
+
+template <class P> __device__ inline void widen_vector(const P &type, const uint4 &raw, typename P::T (&x)[P::V]) {
+#pragma unroll
+  for (int i = 0; i < P::V; i++) x[i] = type.widen(element_at<typename P::Element>(raw, i));
+}
+
+/* A lane's outputs as vectors of 16 bytes. */
+template <class P> struct Packed {
+  static constexpr int vectors = sizeof(typename P::Output) * P::V / 16;
+  uint4 vector[vectors];
+
+  __device__ Packed(const P &type, const typename P::T (&y)[P::V]) {
+    typename P::Output bits[P::V];
+#pragma unroll
+    for (int v = 0; v < P::V; v++) bits[v] = type.narrow(y[v]);
+#pragma unroll
+    for (int v = 0; v < vectors; v++)
+      vector[v] = make_uint4(word_at(bits, 4 * v), word_at(bits, 4 * v + 1), word_at(bits, 4 * v + 2),
+                             word_at(bits, 4 * v + 3));
+  }
+
+  /* As many lanes as there are vectors exchange them: vector i of lane l becomes vector l of lane i. */
+  __device__ void transpose() {
+    unsigned lane = lane_index();
+#pragma unroll
+    for (int h = 1; h < vectors; h *= 2) {
+#pragma unroll
+      for (int i = 0; i < vectors; i++) {
+        if (i & h) continue;
+        exchange(vector[i].x, vector[i | h].x, h, lane);
+        exchange(vector[i].y, vector[i | h].y, h, lane);
+        exchange(vector[i].z, vector[i | h].z, h, lane);
+        exchange(vector[i].w, vector[i | h].w, h, lane);
+      }
+    }
+  }
+
+private:
+  __device__ static void exchange(uint32_t &low, uint32_t &high, int h, unsigned lane) {
+    uint32_t got = warp_xor(lane & h ? low : high, h);
+    (lane & h ? low : high) = got;
+  }
+};
+
+/* One lane's; the whole vector is inside and aligned. */
 template <class P>
 __device__ inline void store_vector(const P &type, void *out, uint64_t i, const typename P::T (&y)[P::V]) {
-  constexpr int vectors = sizeof(typename P::Output) * P::V / 16;
-  typename P::Output bits[P::V];
-#pragma unroll
-  for (int v = 0; v < P::V; v++) bits[v] = type.narrow(y[v]);
-  uint4 raw[vectors];
-  __builtin_memcpy(raw, bits, sizeof raw);
+  const Packed<P> packed(type, y);
   uint4 *to = reinterpret_cast<uint4 *>(static_cast<typename P::Output *>(out) + i);
 #pragma unroll
-  for (int v = 0; v < vectors; v++) to[v] = raw[v];
+  for (int v = 0; v < Packed<P>::vectors; v++) store_words(to + v, packed.vector[v]);
+}
+
+/* All lanes': whole lines in each request, however wide the outputs are. */
+template <class P>
+__device__ inline void store_row(const P &type, typename P::Output *out, const typename P::T (&y)[P::V]) {
+  constexpr unsigned vectors = Packed<P>::vectors;
+  Packed<P> packed(type, y);
+  packed.transpose();
+  unsigned place = lane_index() % vectors, group = lane_index() - place;
+  uint4 *to = reinterpret_cast<uint4 *>(out) + group * vectors + place;
+#pragma unroll
+  for (unsigned v = 0; v < vectors; v++) store_words(to + v * vectors, packed.vector[v]);
 }
 
 /* How a kernel sees a hot pair. */
@@ -123,8 +188,8 @@ template <class P> struct Hot : P {
   __device__ explicit Hot(const red_cuda_scan &args) : P(args.element) {}
   __device__ void load(const red_cuda_scan &args, uint64_t i, T (&x)[V]) const {
     if (i + V <= args.n) {
-      load_vector(static_cast<const P &>(*this),
-                  *reinterpret_cast<const uint4 *>(static_cast<const typename P::Element *>(args.in) + i), x);
+      uint4 raw = *reinterpret_cast<const uint4 *>(static_cast<const typename P::Element *>(args.in) + i);
+      widen_vector(static_cast<const P &>(*this), raw, x);
       return;
     }
 #pragma unroll
@@ -151,13 +216,13 @@ template <class P> struct Piped : P {
   using P::P;
   __device__ T total(const uint4 &raw) const {
     T x[V];
-    load_vector(static_cast<const P &>(*this), raw, x);
+    widen_vector(static_cast<const P &>(*this), raw, x);
     return climb_lane(x, this->op());
   }
   /* `before` is P at the lane's beginning, `next` at the next lane's. */
   __device__ void outputs(const uint4 &raw, T before, T next, bool inclusive, T (&y)[V]) const {
     T x[V];
-    load_vector(static_cast<const P &>(*this), raw, x);
+    widen_vector(static_cast<const P &>(*this), raw, x);
     climb_lane(x, this->op());
     descend_lane(x, before, y, this->op());
     if (!inclusive) return;
