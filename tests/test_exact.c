@@ -74,11 +74,22 @@ static void fill_span(random_state *random, red_dtype dtype, unsigned char *arra
 static void fill_bin(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   uint64_t bins = (float_infinity(dtype) >> float_fraction(dtype)) / 16;
   uint64_t low = 16 * (bins / 2 + random_below(random, bins / 2));
-  fill_apart(dtype, array, n, low + (dtype == RED_F64 ? 7 : 15) - (low + 15 >= 16 * bins + 15), low, 3);
+  fill_apart(dtype, array, n, low + (dtype == RED_F64 ? 7 : 15) - (low + 15 >= 16 * bins + 15), low, 17);
   for (uint64_t i = 0; i < n / 2; i += 900) {
     put_float(dtype, array, i, 1 + random_below(random, 9), false);
     put_float(dtype, array, n - 1 - i, 0, false);
   }
+}
+
+/*
+ * 1 with two units more and all ones, in turns and in one binade: what they multiply keeps its distances, and of 1 with
+ * one unit more the first makes an odd number.
+ */
+static void fill_factors(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
+  unsigned fraction = float_fraction(dtype);
+  uint64_t ones = ((uint64_t)1 << fraction) - 1, one = (float_infinity(dtype) >> 1) & ~ones;
+  (void)random;
+  for (uint64_t i = 0; i < n; i++) put_float(dtype, array, i, (one + 3 * (ones + 1)) | (i % 2 != 0 ? ones : 2), false);
 }
 
 typedef void filler(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n);
@@ -97,14 +108,14 @@ static void check(const red_problem *problem, const unsigned char *in, const uns
   if (got == RED_OK) compare_outputs(problem, how, &expected, &actual);
 }
 
-static void check_filled(random_state *random, red_op op, red_dtype in, filler *fill, uint64_t n) {
+static void check_filled(random_state *random, red_op op, red_dtype in, filler *fill, filler *fill2, uint64_t n) {
   size_t bytes = red_dtype_bytes(in);
   buffer x = buffer_new(n * bytes, random_below(random, 64)), y = buffer_new(n * bytes, random_below(random, 64));
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, n);
   problem.exact = 1;
-  problem.out = random_below(random, 2) != 0 ? in : (red_dtype)(RED_F16 + random_below(random, 4));
+  problem.out = n > 9000 ? RED_F64 : random_below(random, 2) != 0 ? in : (red_dtype)(RED_F16 + random_below(random, 4));
   fill(random, in, x.data, n);
-  fillers[random_below(random, FILLERS)](random, in, y.data, n);
+  fill2(random, in, y.data, n);
   check(&problem, x.data, y.data, "filled");
   buffer_free(&x);
   buffer_free(&y);
@@ -119,7 +130,8 @@ START_TEST(any_data) {
         problem.exact = 1;
         compare_with_reference(context, &problem, &random);
         for (unsigned f = 0; f < FILLERS; f++)
-          check_filled(&random, ops[op], (red_dtype)in, fillers[f], 1 + random_length(&random, 9000));
+          check_filled(&random, ops[op], (red_dtype)in, fillers[f], fillers[random_below(&random, FILLERS)],
+                       1 + random_length(&random, 9000));
       }
 }
 END_TEST
@@ -130,20 +142,24 @@ START_TEST(beyond_the_room) {
   red_context *many = context;
   context = suite_context(1);
   for (unsigned in = RED_BF16; in <= RED_F64; in++) {
-    for (unsigned f = 0; f < FILLERS; f++) check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], 100001);
-    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, in == RED_F64 ? 8000001 : 900001);
+    for (unsigned f = 0; f < FILLERS; f++) {
+      check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], fill_range, 100001);
+      check_filled(&random, RED_DOT, (red_dtype)in, fillers[f], fill_factors, 100001);
+    }
+    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, fill_range, in == RED_F64 ? 8000001 : 900001);
+    check_filled(&random, RED_DOT, (red_dtype)in, fill_bin, fill_factors, 1200001);
   }
   red_context_destroy(context);
   context = many;
 }
 END_TEST
 
-/* Just as far apart as a block's sum in doubles admits, and one binade more. */
+/* As far apart as a block's sum in doubles admits, and one binade more: of the numbers and of products. */
 START_TEST(every_span) {
   enum {
     N = 4096
   };
-  static double x[N];
+  static double x[N], y[N];
   random_state random = random_start(5);
   for (unsigned in = RED_F16; in <= RED_F64; in++) {
     uint64_t exponents = float_infinity((red_dtype)in) >> float_fraction((red_dtype)in);
@@ -152,9 +168,14 @@ START_TEST(every_span) {
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, (red_dtype)in, N);
       problem.exact = 1;
       problem.out = RED_F64;
+      fill_factors(&random, (red_dtype)in, (unsigned char *)y, N);
       for (uint64_t stride = 3; stride <= N; stride += N - 3) {
         fill_apart((red_dtype)in, (unsigned char *)x, N, low + span, low, stride);
+        problem.op = RED_SUM;
         check(&problem, (unsigned char *)x, NULL, "a span");
+        problem.op = RED_DOT;
+        check(&problem, (unsigned char *)x, (unsigned char *)y, "a span");
+        check(&problem, (unsigned char *)y, (unsigned char *)x, "a span");
       }
     }
   }

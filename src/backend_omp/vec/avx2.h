@@ -72,11 +72,6 @@ INLINE v_f64 v_f64_from_bf16(const void *p) {
   return (v_f64)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(wide, 16)));
 }
 
-#define HAVE_FOUR_F64
-INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
-  *wide = (four_f64)_mm256_cvtps_pd((__m128)x);
-}
-
 #define HAVE_F64_FROM_NARROW
 INLINE v_f64 v_f64_from_i8(const void *p) {
   int32_t four;

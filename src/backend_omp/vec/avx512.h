@@ -103,9 +103,9 @@ INLINE v_f64 v_f64_from_i64(v_u64 x) {
   return (v_f64)_mm512_cvtepi64_pd((__m512i)x);
 }
 
-#define HAVE_FOUR_F64
-INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
-  *wide = (four_f64)_mm256_cvtps_pd((__m128)x);
+#define HAVE_NIBBLES /* with AVX2 alone the instruction may be slow */
+INLINE size_t nibbles_at(uint64_t word, unsigned low, unsigned high) {
+  return _pext_u64(word, (uint64_t)0xf << low | (uint64_t)0xf << high);
 }
 
 /* A mask costs nothing: count may also be 0 or a whole vector's. */

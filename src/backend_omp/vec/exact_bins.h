@@ -5,23 +5,29 @@
  * and neighbours in the array go to different ones: an addition need not wait for the one before it.
  *
  * f64: a bin takes eight binades, and each number is cut into its upper 27 bits and the rest, for the two halves of the
- * bin: both have fewer than 2^34 units. Narrower types: a bin takes sixteen binades of f32, 2^39 units.
+ * bin: both have fewer than 2^34 units. Narrower types: a bin takes sixteen binades of f32, 2^39 units; as that makes
+ * only sixteen bins, there is a cell for any two of them, which takes two neighbours at once: what costs time is how
+ * often memory is changed.
  */
 #ifndef RED_VEC_EXACT_BINS_H
 #define RED_VEC_EXACT_BINS_H
 
 #include "exact.h"
-#include "vector.h"
+#include "widen.h"
 
 enum {
   WIDE_BINS = 256,
   WIDE_COLUMNS = 4,
   NARROW_BINS = 16,
-  NARROW_COLUMNS = 8,
+  NARROW_CELLS = NARROW_BINS * NARROW_BINS,
+  NARROW_COLUMNS = 4,
 
-  /* All columns of a bin are summed when they are emptied: 2^34 * 2^18 and 2^39 * 2^14 units are exact. */
+  /*
+   * When they are emptied, all columns of a wide bin are summed, 2^34 * 2^18 units, but narrow ones column by column:
+   * an eighth of the numbers, 2^39 * 2^14 units.
+   */
   WIDE_MOST = 1 << 18,
-  NARROW_MOST = 1 << 14,
+  NARROW_MOST = 1 << 17,
   CUT_BITS = 26,
   /* f64 from 2 on are scaled down by 2^64, lest their sums overflow. */
   UPPER_SCALE = 64
@@ -29,7 +35,7 @@ enum {
 
 typedef union bins {
   _Alignas(64) pair_f64 wide[WIDE_BINS][WIDE_COLUMNS]; /* upper, lower */
-  double narrow[NARROW_BINS][NARROW_COLUMNS];
+  pair_f64 narrow[NARROW_COLUMNS][NARROW_CELLS];       /* of the lower four bits' bin, of the upper ones' */
 } bins;
 
 /* ---- f64 ---- */
@@ -39,8 +45,9 @@ INLINE void add_wide(bins *to, const uint8_t *element, pair_f64 halves, unsigned
   *((pair_f64 *)((uint8_t *)to->wide + offset) + column) += halves;
 }
 
-INLINE void add_wide_vector(bins *to, const uint8_t *p, unsigned column) {
-  v_u64 bits = (v_u64)v_load(p);
+/* The doubles x come from p, but may have other signs; column is a constant. */
+INLINE void add_wide_vector(bins *to, const uint8_t *p, v_f64 x, unsigned column) {
+  v_u64 bits = (v_u64)x;
   v_f64 scaled = (v_f64)(bits - ((bits & (uint64_t)1 << 62) >> 4)); /* bit 62: 2 or more; the exponent less 64 */
   v_f64 upper = (v_f64)((v_u64)scaled & ~(uint64_t)0 << CUT_BITS), lower = scaled - upper;
   v_f64 even = (v_f64)v_low_64((v_u8)upper, (v_u8)lower), odd = (v_f64)v_high_64((v_u8)upper, (v_u8)lower);
@@ -62,47 +69,35 @@ INLINE void flush_wide(bins *from, red_exact *sum) {
 
 /* ---- f32 and bf16 ---- */
 
-/* The bin whose number in the table, times a row's columns, stands in bits 3 to 6 of `index`. */
-INLINE double *narrow_bin(bins *of, uint64_t index, unsigned column) {
-  return &of->narrow[0][0] + (index & (NARROW_BINS - 1) * NARROW_COLUMNS) + column;
+/* The cell of two neighbours, by the highest four bits of their exponents. */
+INLINE size_t cell_of(red_dtype in, const uint8_t *two) {
+  return in == RED_F32 ? nibbles_at(*(const u64_unaligned *)two, 27, 59)
+                       : nibbles_at(*(const u32_unaligned *)two, 11, 27);
 }
 
-INLINE void add_four_f32(bins *to, const uint8_t *p, unsigned column) {
-  const uint64_t low = ((const u64_unaligned *)p)[0], high = ((const u64_unaligned *)p)[1];
-  four_f64 x;
-  four_f64_from_f32(*(const four_f32_unaligned *)p, &x);
-  *narrow_bin(to, low >> 24, column) += x[0];
-  *narrow_bin(to, low >> 56, column + 1) += x[1];
-  *narrow_bin(to, high >> 24, column + 2) += x[2];
-  *narrow_bin(to, high >> 56, column + 3) += x[3];
+INLINE void add_narrow_vector(bins *to, red_dtype in, const uint8_t *p, v_f64 x, unsigned column) {
+  const unsigned two = in == RED_F32 ? 8 : 4;
+  for (unsigned k = 0; k < VB / 16; k++)
+    to->narrow[(column + k) % NARROW_COLUMNS][cell_of(in, p + k * two)] += v_pair_f64(x, k);
 }
 
-INLINE void add_four_bf16(bins *to, const uint8_t *p, unsigned column) {
-  typedef uint16_t four_u16 __attribute__((vector_size(8)));
-  typedef uint32_t four_u32 __attribute__((vector_size(16)));
-  const uint64_t word = *(const u64_unaligned *)p;
-  const four_u32 wide = __builtin_convertvector((four_u16)word, four_u32) << 16;
-  four_f64 x;
-  four_f64_from_f32((four_f32)wide, &x);
-  *narrow_bin(to, word >> 8, column) += x[0];
-  *narrow_bin(to, word >> 24, column + 1) += x[1];
-  *narrow_bin(to, word >> 40, column + 2) += x[2];
-  *narrow_bin(to, word >> 56, column + 3) += x[3];
-}
-
-INLINE void add_narrow_four(bins *to, red_dtype in, const uint8_t *p, unsigned column) {
-  if (in == RED_F32)
-    add_four_f32(to, p, column);
-  else
-    add_four_bf16(to, p, column);
+/* A column of cells: `low` are the sums over the upper bins, of which the first halves count. */
+INLINE void flush_column(const pair_f64 cell[NARROW_CELLS], red_exact *sum) {
+  pair_f64 low[NARROW_BINS] = {{0}};
+  for (unsigned h = 0; h < NARROW_BINS; h++) {
+    pair_f64 high = {0};
+    for (unsigned l = 0; l < NARROW_BINS; l++) {
+      low[l] += cell[h * NARROW_BINS + l];
+      high += cell[h * NARROW_BINS + l];
+    }
+    if (high[1] != 0) red_exact_add_scaled(sum, high[1], 0);
+  }
+  for (unsigned l = 0; l < NARROW_BINS; l++)
+    if (low[l][0] != 0) red_exact_add_scaled(sum, low[l][0], 0);
 }
 
 INLINE void flush_narrow(bins *from, red_exact *sum) {
-  for (unsigned i = 0; i < NARROW_BINS; i++) {
-    double total = from->narrow[i][0];
-    for (unsigned c = 1; c < NARROW_COLUMNS; c++) total += from->narrow[i][c];
-    if (total != 0) red_exact_add_scaled(sum, total, 0);
-  }
+  for (unsigned c = 0; c < NARROW_COLUMNS; c++) flush_column(from->narrow[c], sum);
 }
 
 /* ---- Filling and emptying ---- */

@@ -12,19 +12,42 @@
 #define RED_VEC_EXACT_BLOCK_H
 
 #include "exact_bins.h"
-#include "ops.h"
-#include "widen.h"
+#include "exact_look.h"
 
 enum {
   BLOCK = 2048, /* elements, at most */
   BLOCK_LOG2 = 11,
   LANES = VB / 8,
   MOST_TRUST = 15,
-  AHEAD = 4096 /* bytes of prefetching */
+  AHEAD = 4096,        /* bytes of prefetching */
+  BINNED_AHEAD = 2048, /* the bins need most of the nearest cache */
+  BINS_PAY = 256       /* elements: adding fewer takes less time than emptying bins */
 };
+
+/* Elements or their magnitudes; of types narrower than f64 also squares and products, which are doubles. */
+typedef struct terms {
+  red_dtype in;
+  red_map map;
+  const uint8_t *p, *q; /* q: the other factors of PRODUCT */
+} terms;
 
 INLINE unsigned bytes_of(red_dtype in) {
   return in == RED_F64 ? 8 : in == RED_F32 ? 4 : 2;
+}
+
+INLINE bool multiplies(red_map map) {
+  return map == RED_MAP_PRODUCT || map == RED_MAP_SQUARE;
+}
+
+INLINE v_f64 map_f64(red_map map, v_f64 x, v_f64 y) {
+  if (map == RED_MAP_ABS) return (v_f64)((v_u64)x & INT64_MAX);
+  return multiplies(map) ? (v_f64)(x * y) : x;
+}
+
+INLINE v_f64 terms_at(terms t, size_t i) {
+  const size_t offset = i * bytes_of(t.in);
+  const v_f64 x = load_f64(t.in, t.p + offset);
+  return map_f64(t.map, x, t.map == RED_MAP_PRODUCT ? load_f64(t.in, t.q + offset) : x);
 }
 
 /* The last, incomplete vector: -0 beyond the end. */
@@ -36,62 +59,25 @@ INLINE v_f64 widen_partial(red_dtype in, const uint8_t *p, size_t count) {
   return load_f64(in, padded);
 }
 
+INLINE v_f64 last_terms_at(terms t, size_t i, size_t count) {
+  const size_t offset = i * bytes_of(t.in);
+  const v_f64 x = widen_partial(t.in, t.p + offset, count);
+  return map_f64(t.map, x, t.map == RED_MAP_PRODUCT ? widen_partial(t.in, t.q + offset, count) : x);
+}
+
+INLINE void prefetch(terms t, size_t i) {
+  __builtin_prefetch(t.p + i * bytes_of(t.in) + AHEAD);
+  if (t.map == RED_MAP_PRODUCT) __builtin_prefetch(t.q + i * bytes_of(t.in) + AHEAD);
+}
+
 /* ---- The first look ---- */
-
-/* Magnitudes of the nonzero numbers lie below 2^top and are multiples of 2^bottom. */
-typedef struct range {
-  int top, bottom;
-  bool special; /* an infinity or a NaN */
-  bool zero;    /* nothing but zeros */
-} range;
-
-typedef struct look {
-  v_u8 most, least; /* bits of magnitudes, the latter less one */
-} look;
-
-INLINE look look_nowhere(void) {
-  return (look){(v_u8){0}, v_splat_u8(0xff)};
-}
-
-INLINE v_u8 magnitudes(v_u8 bits, unsigned bytes) {
-  return bytes == 8 ? (v_u8)((v_u64)bits & INT64_MAX) : (v_u8)((v_u32)bits & INT32_MAX);
-}
-
-/* Numbers of 64 bits are judged by their upper halves; taking one from all the bits lets zeros look largest. */
-INLINE look look_at(look so_far, v_u8 bits, unsigned bytes) {
-  v_u8 magnitude = magnitudes(bits, bytes);
-  v_u8 less = bytes == 8 ? (v_u8)((v_u64)magnitude - 1) : (v_u8)((v_u32)magnitude - 1);
-  return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, less)};
-}
-
-INLINE look look_merge(look a, look b) {
-  return (look){v_max_u32(a.most, b.most), v_min_u32(a.least, b.least)};
-}
-
-INLINE range range_of(red_dtype in, look seen) {
-  const unsigned wide = in == RED_F64, shift = wide ? 20 : 23, step = wide ? 2 : 1;
-  const int bias = wide ? 1023 : 127, infinity = wide ? 0x7ff : 0xff;
-  const int fraction = in == RED_F16 ? 10 : in == RED_BF16 ? 7 : in == RED_F32 ? 23 : 52;
-  const int least_bit = in == RED_F16 ? -24 : in == RED_BF16 ? -133 : in == RED_F32 ? -149 : -1074;
-  for (unsigned group = VB / 2; group >= 4 * step; group /= 2) {
-    seen.most = v_max_u32(seen.most, v_swap(seen.most, group));
-    seen.least = v_min_u32(seen.least, v_swap(seen.least, group));
-  }
-  const uint32_t most = ((v_u32)seen.most)[step - 1], least = ((v_u32)seen.least)[step - 1];
-  int high = (int)(most >> shift), low = (int)(least >> shift);
-  range r = {.special = high >= infinity, .zero = most == 0 && least == UINT32_MAX};
-  r.top = (high > 1 ? high : 1) - bias + 1;
-  r.bottom = (low > 1 ? low : 1) - bias - fraction;
-  if (r.bottom < least_bit) r.bottom = least_bit;
-  return r;
-}
 
 /* The bits of VB bytes of f64 or f32 at p, or of VB / 4 halves as f32. */
 INLINE v_u8 bits_at(red_dtype in, const uint8_t *p) {
   return in == RED_F16 ? (v_u8)v_f32_from_f16(p) : in == RED_BF16 ? (v_u8)v_f32_from_bf16(p) : v_load(p);
 }
 
-INLINE range look_over(red_dtype in, const uint8_t *p, size_t n) {
+INLINE range look_over_bits(red_dtype in, const uint8_t *p, size_t n) {
   const unsigned bytes = bytes_of(in), width = bytes == 8 ? 8 : 4;
   const size_t step = VB / width;
   look seen[2] = {look_nowhere(), look_nowhere()};
@@ -104,6 +90,15 @@ INLINE range look_over(red_dtype in, const uint8_t *p, size_t n) {
     seen[0] = look_at(seen[0], bits_at(in, padded), width);
   }
   return range_of(in, look_merge(seen[0], seen[1]));
+}
+
+INLINE range look_over(terms t, size_t n) {
+  if (!multiplies(t.map)) return look_over_bits(t.in, t.p, n);
+  look seen = look_nowhere();
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES) seen = look_at(seen, (v_u8)terms_at(t, i), 8);
+  if (i < n) seen = look_at(seen, (v_u8)last_terms_at(t, i, n - i), 8);
+  return range_of(RED_F64, seen);
 }
 
 /* ---- Adding a block ---- */
@@ -122,12 +117,12 @@ INLINE bool is_plain(range r) {
 }
 
 /* The sum of a block, right if is_plain() of what was seen. */
-INLINE double add_plain(red_dtype in, const uint8_t *p, size_t n, range *seen) {
+INLINE double add_plain(terms t, size_t n, range *seen) {
   enum {
     STEP = VB / 4,
     UNROLL = 2
   };
-  const unsigned bytes = bytes_of(in);
+  const unsigned bytes = bytes_of(t.in);
   v_f64 acc[2 * UNROLL];
   look looks[UNROLL];
   for (unsigned k = 0; k < 2 * UNROLL; k++) acc[k] = (v_f64){0};
@@ -135,31 +130,32 @@ INLINE double add_plain(red_dtype in, const uint8_t *p, size_t n, range *seen) {
   size_t i = 0;
   for (; i + UNROLL * STEP <= n; i += UNROLL * STEP)
     for (unsigned k = 0; k < UNROLL; k++) {
-      const uint8_t *at = p + (i + k * STEP) * bytes;
-      __builtin_prefetch(at + AHEAD);
-      looks[k] = look_at(looks[k], bits_at(in, at), 4);
-      acc[2 * k] += load_f64(in, at);
-      acc[2 * k + 1] += load_f64(in, at + LANES * bytes);
+      prefetch(t, i + k * STEP);
+      looks[k] = look_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4);
+      acc[2 * k] += terms_at(t, i + k * STEP);
+      acc[2 * k + 1] += terms_at(t, i + k * STEP + LANES);
     }
   for (; i < n; i += STEP) {
     uint8_t padded[VB] = {0};
-    memcpy(padded, p + i * bytes, (n - i < STEP ? n - i : STEP) * bytes);
-    looks[0] = look_at(looks[0], bits_at(in, padded), 4);
-    acc[0] += load_f64(in, padded);
-    acc[1] += load_f64(in, padded + LANES * bytes);
+    const terms last = {t.in, t.map, padded, NULL};
+    memcpy(padded, t.p + i * bytes, (n - i < STEP ? n - i : STEP) * bytes);
+    looks[0] = look_at(looks[0], bits_at(t.in, padded), 4);
+    acc[0] += terms_at(last, 0);
+    acc[1] += terms_at(last, LANES);
   }
   for (unsigned k = 1; k < UNROLL; k++) {
     looks[0] = look_merge(looks[0], looks[k]);
     acc[0] += acc[2 * k];
     acc[1] += acc[2 * k + 1];
   }
-  *seen = range_of(in, looks[0]);
+  *seen = range_of(t.in, looks[0]);
   return total(acc[0] + acc[1]);
 }
 
 /*
- * `coarse` begins as 3/2 of a power of two so large that its last place, 2^grid, never changes: what it takes of x is x
- * rounded to the grid, and the rest of x is found exactly and summed in `fine`.
+ * Both parts begin as 3/2 of a power of two so large that their last places, 2^grid and 2^(grid - step), never change:
+ * what `coarse` takes of x is x rounded to its grid, the rest is found exactly and taken by `fine`. What they have
+ * taken in the end is a difference of their bits.
  */
 typedef struct fold {
   v_f64 coarse, fine;
@@ -170,96 +166,106 @@ INLINE fold fold_in(fold f, v_f64 x) {
   return (fold){coarse, f.fine + (x - (coarse - f.coarse))};
 }
 
-INLINE double power_of_two(int exponent) {
-  uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-  double power;
-  memcpy(&power, &bits, sizeof power);
-  return power;
+INLINE v_f64 fold_start(int grid) {
+  uint64_t bits = (uint64_t)(grid + 52 + 1023) << 52 | (uint64_t)1 << 51;
+  return (v_f64)((v_u64){0} + bits);
 }
 
-/* The coarse sums stay below 2^51 of the grid, the fine ones below 2^53 of the unit. */
-INLINE bool grid_suits(int grid, range r) {
-  return r.top + BLOCK_LOG2 <= grid + 51 && grid - 1 + BLOCK_LOG2 - r.bottom <= 53;
+/* Of a block in which a lane takes at most 2^adds terms: |rest| <= 2^(grid - 1), and sums stay below 2^51 places. */
+INLINE int fine_grid(int grid, int adds) {
+  const int fine = grid + adds - 52;
+  return fine > -1074 ? fine : -1074;
+}
+
+INLINE bool grid_suits(int grid, range r, int adds) {
+  return r.top + adds <= grid + 51 && fine_grid(grid, adds) <= r.bottom;
 }
 
 /* Whether there is a grid, and one with some room for larger numbers; the power of two must be finite and normal. */
-INLINE bool find_grid(range r, int *grid) {
-  int least = r.top + BLOCK_LOG2 - 51, most = r.bottom + 54 - BLOCK_LOG2;
+INLINE bool find_grid(range r, int adds, int *grid) {
+  int least = r.top + adds - 51, most = r.bottom + 52 - adds;
   if (least < -1074) least = -1074;
   if (most > 970) most = 970;
   *grid = least + 3 < most ? least + 3 : most;
   return least <= most;
 }
 
-typedef struct folded {
-  double coarse, fine;
-} folded;
+/* What the coarse parts, or the fine ones, of some folds have taken in all, in places. */
+INLINE int64_t taken(const v_f64 *part, unsigned count, unsigned stride, v_f64 start) {
+  v_u64 places = {0};
+  for (unsigned k = 0; k < count; k++) places += (v_u64)part[k * stride] - (v_u64)start;
+  int64_t all = 0;
+  for (unsigned l = 0; l < LANES; l++) all += ((v_i64)places)[l];
+  return all;
+}
 
-/* The sum of a block, right if grid_suits() what was seen. */
-INLINE folded add_folded(const uint8_t *p, size_t n, int grid, range *seen) {
-  const v_f64 start = (v_f64){0} + 1.5 * power_of_two(grid + 52);
-  fold f[CHAINS];
+INLINE void add_folds(const fold *f, unsigned count, int grid, int adds, red_exact *sum) {
+  const int fine = fine_grid(grid, adds);
+  red_exact_add_integer(sum, taken(&f->coarse, count, 2, fold_start(grid)), (unsigned)(grid - RED_EXACT_UNIT));
+  red_exact_add_integer(sum, taken(&f->fine, count, 2, fold_start(fine)), (unsigned)(fine - RED_EXACT_UNIT));
+}
+
+enum {
+  ADDS = BLOCK_LOG2 - (VB == 64 ? 5 : VB == 32 ? 4 : 3) /* log2 of the terms that a lane of a chain takes */
+};
+
+/* Fold a block's terms into f[CHAINS], which is right if grid_suits() what was seen. */
+INLINE range add_folded(terms t, size_t n, int grid, fold *f) {
   look looks[2] = {look_nowhere(), look_nowhere()};
-  for (unsigned k = 0; k < CHAINS; k++) f[k] = (fold){start, (v_f64){0}};
+  for (unsigned k = 0; k < CHAINS; k++) f[k] = (fold){fold_start(grid), fold_start(fine_grid(grid, ADDS))};
   size_t i = 0;
   for (; i + CHAINS * LANES <= n; i += CHAINS * LANES)
     for (unsigned k = 0; k < CHAINS; k++) {
-      v_u8 x = v_load(p + (i + k * LANES) * 8);
-      __builtin_prefetch(p + (i + k * LANES) * 8 + AHEAD);
-      looks[k % 2] = look_at(looks[k % 2], x, 8);
-      f[k] = fold_in(f[k], (v_f64)x);
+      v_f64 x = terms_at(t, i + k * LANES);
+      prefetch(t, i + k * LANES);
+      looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
+      f[k] = fold_in(f[k], x);
     }
-  for (; i < n; i += LANES) {
-    v_f64 x = (v_f64){0};
-    memcpy(&x, p + i * 8, (n - i < LANES ? n - i : LANES) * 8);
+  for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
+    if (i >= n) break;
+    v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
     looks[0] = look_at(looks[0], (v_u8)x, 8);
-    f[0] = fold_in(f[0], x);
+    f[k] = fold_in(f[k], x);
   }
-  v_f64 coarse = (v_f64){0}, fine = (v_f64){0};
-  for (unsigned k = 0; k < CHAINS; k++) {
-    coarse += f[k].coarse - start;
-    fine += f[k].fine;
-  }
-  *seen = range_of(RED_F64, look_merge(looks[0], looks[1]));
-  return (folded){total(coarse), total(fine)};
+  return range_of(RED_F64, look_merge(looks[0], looks[1]));
 }
 
-INLINE void add_scalars(red_dtype in, const uint8_t *p, size_t n, red_exact *sum) {
-  const unsigned bytes = bytes_of(in);
-  for (size_t i = 0; i < n; i += LANES) {
+INLINE void add_scalars(terms t, size_t first, size_t n, red_exact *sum) {
+  for (size_t i = first; i < n; i += LANES) {
     size_t here = n - i < LANES ? n - i : LANES;
-    v_f64 x = widen_partial(in, p + i * bytes, here);
+    v_f64 x = last_terms_at(t, i, here);
     for (size_t k = 0; k < here; k++) red_exact_add_f64(sum, x[k]);
   }
 }
 
 /* False if there were infinities or NaNs: then the bins hold nothing of use, and flags decide. */
-INLINE bool add_binned(red_dtype in, const uint8_t *p, size_t n, binning *to, red_exact *sum) {
-  const unsigned bytes = bytes_of(in), width = bytes == 8 ? 8 : 4;
-  const size_t group = 64 / width, ahead = BLOCK * bytes; /* the block itself is in the cache */
+INLINE bool add_binned(terms t, size_t n, binning *to, red_exact *sum) {
+  const unsigned bytes = bytes_of(t.in), width = bytes == 8 ? 8 : 4;
+  const size_t group = 64 / width;
   look seen = look_nowhere();
   size_t i = 0;
-  bins_prepare(to, in, (uint32_t)n, sum);
+  bins_prepare(to, t.in, (uint32_t)n, sum);
   for (; i + group <= n; i += group) {
-    const uint8_t *at = p + i * bytes;
-    __builtin_prefetch(at + ahead);
+    const uint8_t *at = t.p + i * bytes;
+    __builtin_prefetch(at + BINNED_AHEAD);
     for (unsigned k = 0; k < 64 / VB; k++)
-      seen.most = v_max_u32(seen.most, magnitudes(bits_at(in, at + k * (VB / width) * bytes), width));
-    if (in == RED_F64)
-      for (unsigned k = 0; k < group; k += LANES) add_wide_vector(to->bins, at + k * bytes, k);
-    else
-      for (unsigned k = 0; k < group; k += 4) add_narrow_four(to->bins, in, at + k * bytes, k % NARROW_COLUMNS);
+      seen.most = v_max_u32(seen.most, magnitudes(bits_at(t.in, at + k * (VB / width) * bytes), width));
+    for (unsigned k = 0; k < group; k += LANES) {
+      if (t.in == RED_F64)
+        add_wide_vector(to->bins, at + k * bytes, terms_at(t, i + k), k);
+      else
+        add_narrow_vector(to->bins, t.in, at + k * bytes, terms_at(t, i + k), k / 2);
+    }
   }
-  add_scalars(in, p + i * bytes, n - i, sum);
-  return !range_of(in, seen).special;
+  add_scalars(t, i, n, sum);
+  return !range_of(t.in, seen).special;
 }
 
 /* Which zeros, or which infinities and NaNs: only flags come of them. */
-INLINE void add_flags(red_dtype in, const uint8_t *p, size_t n, red_exact *sum) {
-  const unsigned bytes = bytes_of(in);
+INLINE void add_flags(terms t, size_t n, red_exact *sum) {
   for (size_t i = 0; i < n; i += LANES) {
     size_t here = n - i < LANES ? n - i : LANES;
-    v_f64 x = widen_partial(in, p + i * bytes, here);
+    v_f64 x = last_terms_at(t, i, here);
     for (size_t k = 0; k < here; k++)
       if (x[k] == 0 || x[k] - x[k] != 0) red_exact_add_f64(sum, x[k]);
   }
@@ -279,18 +285,28 @@ typedef struct course {
  * Flags of a block whose numbers need not, or must not, be added: true. Once there is an infinity no number matters,
  * once there is a NaN nothing does.
  */
-INLINE bool is_settled(red_dtype in, const uint8_t *p, size_t n, range r, red_exact *sum) {
+INLINE bool is_settled(terms t, size_t n, range r, red_exact *sum) {
   bool known = r.zero && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) != 0;
-  if ((r.special || r.zero) && !known) add_flags(in, p, n, sum);
+  if ((r.special || r.zero) && !known) add_flags(t, n, sum);
   if (!r.zero) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
   return r.special || r.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
 }
 
-INLINE void add_any(red_dtype in, const uint8_t *p, size_t n, course *c, red_exact *sum) {
-  if (n < (in == RED_F64 ? 512 : 64)) /* emptying the bins would take longer */
-    add_scalars(in, p, n, sum);
-  else if (!add_binned(in, p, n, c->binning, sum))
-    add_flags(in, p, n, sum);
+/* Bins want to find their numbers in memory. */
+INLINE void add_any_product(terms t, size_t n, binning *to, red_exact *sum) {
+  _Alignas(64) double value[BLOCK + LANES];
+  for (size_t i = 0; i < n; i += LANES)
+    v_store(&value[i], (v_u8)(n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i)));
+  if (!add_binned((terms){RED_F64, RED_MAP_NONE, (const uint8_t *)value, NULL}, n, to, sum)) add_flags(t, n, sum);
+}
+
+INLINE void add_any(terms t, size_t n, course *c, red_exact *sum) {
+  if (n < BINS_PAY)
+    add_scalars(t, 0, n, sum);
+  else if (multiplies(t.map))
+    add_any_product(t, n, c->binning, sum);
+  else if (!add_binned(t, n, c->binning, sum))
+    add_flags(t, n, sum);
 }
 
 /* A block that is not looked at, because those before it needed the bins. */
@@ -307,44 +323,65 @@ INLINE void expect(course *c, bool wide) {
   c->wide = wide;
 }
 
-INLINE void add_block_narrow(red_dtype in, const uint8_t *p, size_t n, course *c, red_exact *sum) {
+INLINE void add_block_narrow(terms t, size_t n, course *c, red_exact *sum) {
   range r;
   if (c->wide && !is_trusted(c, sum)) {
-    r = look_over(in, p, n);
-    if (is_settled(in, p, n, r, sum)) return;
+    r = look_over(t, n);
+    if (is_settled(t, n, r, sum)) return;
     expect(c, !is_plain(r));
   }
   if (!c->wide) {
-    double block = add_plain(in, p, n, &r);
-    if (is_settled(in, p, n, r, sum)) return;
+    double block = add_plain(t, n, &r);
+    if (is_settled(t, n, r, sum)) return;
     if (is_plain(r)) {
       red_exact_add_scaled(sum, block, 0);
       return;
     }
     expect(c, true);
   }
-  add_any(in, p, n, c, sum);
+  add_any(t, n, c, sum);
 }
 
-static __attribute__((noinline)) void add_block_wide(const uint8_t *p, size_t n, course *c, red_exact *sum) {
+INLINE void add_block_wide(terms t, size_t n, course *c, red_exact *sum) {
   range r;
   if (!c->has_grid || (c->wide && !is_trusted(c, sum))) {
-    r = look_over(RED_F64, p, n);
-    if (is_settled(RED_F64, p, n, r, sum)) return;
+    r = look_over(t, n);
+    if (is_settled(t, n, r, sum)) return;
     c->has_grid = true;
-    expect(c, !find_grid(r, &c->grid));
+    expect(c, !find_grid(r, ADDS, &c->grid));
   }
   while (!c->wide) {
-    folded block = add_folded(p, n, c->grid, &r);
-    if (is_settled(RED_F64, p, n, r, sum)) return;
-    if (grid_suits(c->grid, r)) {
-      red_exact_add_scaled(sum, block.coarse, 0);
-      red_exact_add_scaled(sum, block.fine, 0);
+    fold f[CHAINS];
+    r = add_folded(t, n, c->grid, f);
+    if (is_settled(t, n, r, sum)) return;
+    if (grid_suits(c->grid, r, ADDS)) {
+      add_folds(f, CHAINS, c->grid, ADDS, sum);
       return;
     }
-    expect(c, !find_grid(r, &c->grid));
+    expect(c, !find_grid(r, ADDS, &c->grid));
   }
-  add_any(RED_F64, p, n, c, sum);
+  add_any(t, n, c, sum);
+}
+
+INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
+  if (t.in == RED_F64 || multiplies(t.map))
+    add_block_wide(t, n, c, sum);
+  else
+    add_block_narrow(t, n, c, sum);
+}
+
+/* All of a kernel call, but for products of f64. */
+INLINE void add_terms(red_dtype in, red_map map, const void *data, const void *data2, size_t n, red_exact *sum) {
+  const unsigned bytes = bytes_of(in);
+  bins room;
+  binning b = {.bins = &room};
+  course c = {.binning = &b};
+  for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NAN) == 0; i += BLOCK) {
+    terms t = {in, map, (const uint8_t *)data + i * bytes, NULL};
+    if (map == RED_MAP_PRODUCT) t.q = (const uint8_t *)data2 + i * bytes;
+    add_block(t, n - i < BLOCK ? n - i : BLOCK, &c, sum);
+  }
+  if (b.used) bins_flush(&b, multiplies(map) ? RED_F64 : in, sum);
 }
 
 #endif

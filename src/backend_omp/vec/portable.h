@@ -122,10 +122,10 @@ INLINE v_f64 v_spare_sub_f64(v_f64 a, v_f64 b) {
 }
 #endif
 
-/* Four values, whatever VB. */
-#ifndef HAVE_FOUR_F64
-INLINE void four_f64_from_f32(four_f32 x, four_f64 *wide) {
-  *wide = __builtin_convertvector(x, four_f64);
+/* Four bits from bit `low` and four from bit `high` of a word, side by side. */
+#ifndef HAVE_NIBBLES
+INLINE size_t nibbles_at(uint64_t word, unsigned low, unsigned high) {
+  return (word >> low & 0xf) | (word >> (high - 4) & 0xf0);
 }
 #endif
 

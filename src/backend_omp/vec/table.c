@@ -10,7 +10,8 @@ RED_REDUCE_FLOAT(X)
 #undef X
 #define X(name, in, map) red_exact_fn ISA(exact_##name);
 RED_EXACT(X)
-RED_EXACT_MAPPED(X)
+RED_EXACT_PRODUCT(X)
+RED_EXACT_LONG_PRODUCT(X)
 #undef X
 #define X(suffix, op, in, wide) red_map_fn ISA(dot_##suffix), ISA(sumsq_##suffix), ISA(asum_##suffix);
 RED_MAP_FLOAT(X)
@@ -76,7 +77,7 @@ const red_kernels ISA(red_kernels) = {
 #undef X
         },
 #define X(name, in, map) [map][in] = ISA(exact_##name),
-    .exact = {RED_EXACT(X) RED_EXACT_MAPPED(X)},
+    .exact = {RED_EXACT(X) RED_EXACT_PRODUCT(X) RED_EXACT_LONG_PRODUCT(X)},
 #undef X
     .map =
         {

@@ -58,11 +58,6 @@ VECTOR_TYPES(float, f32)
 VECTOR_TYPES(double, f64)
 #undef VECTOR_TYPES
 
-/* Where each element needs a scalar address, four at a time are best on every instruction set. */
-typedef float four_f32 __attribute__((vector_size(16)));
-typedef float four_f32_unaligned __attribute__((vector_size(16), may_alias, aligned(1)));
-typedef double four_f64 __attribute__((vector_size(32)));
-
 INLINE v_u8 v_load(const void *p) {
   return (v_u8) * (const v_u8_unaligned *)p;
 }

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Exact sums of products of f64. Each is the sum of two doubles, itself rounded and the error of that, where neither
+ * overflows or underflows; both are folded (exact_block.h) if a look at the factors proves that to be exact. All other
+ * products are made of integers, and added in bins of 128 bits, one for every four binades.
+ */
+#include <math.h>
+
+#include "exact_block.h"
+
+#include "kernels.def"
+
+enum {
+  LONG_BLOCK = 1024,
+  LONG_CHAINS = VB == 64 ? 4 : 2,                     /* of folds of products, and as many of errors */
+  LONG_ADDS = 10 - (VB == 64 ? 5 : VB == 32 ? 3 : 2), /* log2 of the terms that a lane takes */
+  LONG_BINS = 1024,
+  LONG_MOST = 1 << 18, /* in a bin, of products below 2^109 */
+  LONG_PAY = 128,      /* fewer products are added one by one */
+  PREPARED = 128       /* products at a time, between two loops */
+};
+
+typedef struct long_course {
+  course value;   /* of products, its grid among it */
+  int error_grid; /* that of errors */
+  bool used;      /* there is something in the bins: */
+  uint32_t count; /* so many products at most */
+  __int128 bin[LONG_BINS];
+} long_course;
+
+/* ---- Pairs of doubles ---- */
+
+typedef struct ranges {
+  range x, y, value, error;
+  bool exact; /* each product is the sum of value and error */
+} ranges;
+
+/* Factors have 53 bits above their bottom, and so have products, if all are normal. */
+INLINE ranges ranges_of(look x, look y) {
+  ranges r = {.x = range_of(RED_F64, x), .y = range_of(RED_F64, y)};
+  const int top = r.x.top + r.y.top, bottom = r.x.bottom + r.y.bottom;
+  r.value = (range){.top = top, .bottom = bottom + 52};
+  r.error = (range){.top = top - 53, .bottom = bottom};
+  r.exact = r.x.bottom > -1074 && r.y.bottom > -1074 && top <= 1023 && bottom >= -1074;
+  return r;
+}
+
+INLINE ranges look_over_factors(const uint8_t *p, const uint8_t *q, size_t n) {
+  look seen[2] = {look_nowhere(), look_nowhere()};
+  for (size_t i = 0; i < n; i += LANES) {
+    const size_t here = n - i < LANES ? n - i : LANES;
+    seen[0] = look_at(seen[0], (v_u8)widen_partial(RED_F64, p + 8 * i, here), 8);
+    seen[1] = look_at(seen[1], (v_u8)widen_partial(RED_F64, q + 8 * i, here), 8);
+  }
+  return ranges_of(seen[0], seen[1]);
+}
+
+INLINE bool find_grids(const ranges *r, long_course *c) {
+  return r->exact && find_grid(r->value, LONG_ADDS, &c->value.grid) && find_grid(r->error, LONG_ADDS, &c->error_grid);
+}
+
+INLINE bool grids_suit(const ranges *r, const long_course *c) {
+  return r->exact && grid_suits(c->value.grid, r->value, LONG_ADDS) && grid_suits(c->error_grid, r->error, LONG_ADDS);
+}
+
+typedef struct folds {
+  fold value[LONG_CHAINS], error[LONG_CHAINS];
+  look x[2], y[2];
+} folds;
+
+INLINE void fold_product(folds *f, unsigned k, red_map map, v_f64 x, v_f64 y) {
+  const v_f64 product = x * y;
+  f->x[k % 2] = look_at(f->x[k % 2], (v_u8)x, 8);
+  if (map == RED_MAP_PRODUCT) f->y[k % 2] = look_at(f->y[k % 2], (v_u8)y, 8);
+  f->value[k] = fold_in(f->value[k], product);
+  f->error[k] = fold_in(f->error[k], v_fma_f64(x, y, -product));
+}
+
+/* Fold a block's products and their errors, which is right if grids_suit() what was seen. */
+INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, const long_course *c,
+                                  folds *f) {
+  const int grid = c->value.grid, error_grid = c->error_grid;
+  for (unsigned k = 0; k < LONG_CHAINS; k++) {
+    f->value[k] = (fold){fold_start(grid), fold_start(fine_grid(grid, LONG_ADDS))};
+    f->error[k] = (fold){fold_start(error_grid), fold_start(fine_grid(error_grid, LONG_ADDS))};
+  }
+  for (unsigned k = 0; k < 2; k++) f->x[k] = f->y[k] = look_nowhere();
+  size_t i = 0;
+  for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES)
+    for (unsigned k = 0; k < LONG_CHAINS; k++) {
+      const size_t at = (i + k * LANES) * 8;
+      __builtin_prefetch(p + at + AHEAD);
+      if (map == RED_MAP_PRODUCT) __builtin_prefetch(q + at + AHEAD);
+      fold_product(f, k, map, (v_f64)v_load(p + at), (v_f64)v_load(q + at));
+    }
+  for (unsigned k = 0; k < LONG_CHAINS; k++, i += LANES) {
+    if (i >= n) break;
+    const size_t here = n - i < LANES ? n - i : LANES;
+    fold_product(f, k, map, widen_partial(RED_F64, p + 8 * i, here), widen_partial(RED_F64, q + 8 * i, here));
+  }
+  const look x = look_merge(f->x[0], f->x[1]);
+  return ranges_of(x, map == RED_MAP_PRODUCT ? look_merge(f->y[0], f->y[1]) : x);
+}
+
+/* ---- Bins ---- */
+
+static void long_flush(long_course *c, red_exact *sum) {
+  for (unsigned i = 0; i < LONG_BINS; i++) {
+    const bool negative = c->bin[i] < 0;
+    const unsigned __int128 size = negative ? -(unsigned __int128)c->bin[i] : (unsigned __int128)c->bin[i];
+    if (size == 0) continue;
+    red_exact_add_bits(sum, negative, (uint64_t)size, 4 * i);
+    red_exact_add_bits(sum, negative, (uint64_t)(size >> 64), 4 * i + 64);
+  }
+  c->used = false;
+}
+
+static void long_prepare(long_course *c, size_t count, red_exact *sum) {
+  if (c->used && c->count + count > LONG_MOST) long_flush(c, sum);
+  if (!c->used) {
+    memset(c->bin, 0, sizeof c->bin);
+    c->count = 0;
+    c->used = true;
+  }
+  c->count += (uint32_t)count;
+}
+
+/* Significands and exponents: x is significand * 2^(exponent - 1074). */
+typedef struct pieces {
+  v_u64 significand, exponent;
+} pieces;
+
+INLINE pieces take_apart(v_u64 bits) {
+  const v_u64 field = bits >> 52 & 0x7ff, normal = (v_u64)(field != 0); /* all ones */
+  return (pieces){(bits & 0xfffffffffffff) | (normal & (uint64_t)1 << 52), field + normal};
+}
+
+/* What a product needs: two signed factors, the first with what of the exponent is below a bin's, and the bin. */
+typedef struct prepared {
+  _Alignas(64) int64_t x[PREPARED + LANES], y[PREPARED + LANES];
+  uint64_t bin[PREPARED + LANES];
+} prepared;
+
+INLINE v_u8 prepare(prepared *to, size_t i, v_u8 x_bits, v_u8 y_bits, v_u8 most) {
+  const pieces x = take_apart((v_u64)x_bits), y = take_apart((v_u64)y_bits);
+  const v_u64 exponent = x.exponent + y.exponent, sign = (v_u64)((v_i64)(x_bits ^ y_bits) >> 63);
+  const v_u64 factor = x.significand << (exponent & 3);
+  v_store(&to->x[i], (v_u8)((factor ^ sign) - sign));
+  v_store(&to->y[i], (v_u8)y.significand);
+  v_store(&to->bin[i], (v_u8)(exponent >> 2));
+  return v_max_u32(most, v_max_u32(magnitudes(x_bits, 8), magnitudes(y_bits, 8)));
+}
+
+/* False if there were infinities or NaNs, as add_binned(). */
+static __attribute__((noinline)) bool add_long_binned(const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
+                                                      red_exact *sum) {
+  prepared ready;
+  v_u8 most = {0};
+  long_prepare(c, n, sum);
+  for (size_t first = 0; first < n; first += PREPARED) {
+    const size_t count = n - first < PREPARED ? n - first : PREPARED;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+      most = prepare(&ready, i, v_load(p + 8 * (first + i)), v_load(q + 8 * (first + i)), most);
+    if (i < count) {
+      const v_f64 x = widen_partial(RED_F64, p + 8 * (first + i), count - i);
+      most = prepare(&ready, i, (v_u8)x, (v_u8)widen_partial(RED_F64, q + 8 * (first + i), count - i), most);
+    }
+    for (i = 0; i < count; i++) c->bin[ready.bin[i]] += (__int128)ready.x[i] * ready.y[i];
+  }
+  return !range_of(RED_F64, (look){most, (v_u8){0}}).special;
+}
+
+/* ---- Blocks ---- */
+
+INLINE double f64_at(const uint8_t *p, size_t i) {
+  return ((const f64_unaligned *)p)[i];
+}
+
+static __attribute__((noinline)) void add_one_by_one(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+  for (size_t i = 0; i < n; i++) red_exact_add_product(sum, f64_at(p, i), f64_at(q, i));
+}
+
+/* The same of zeros, infinities and NaNs alone: only flags come of them. */
+static __attribute__((noinline)) void add_product_flags(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+  for (size_t i = 0; i < n; i++) {
+    const double x = f64_at(p, i), y = f64_at(q, i);
+    if (x == 0 || y == 0 || x - x != 0 || y - y != 0) red_exact_add_product(sum, x, y);
+  }
+}
+
+/* Is there a product that is not -0? Most often the first one is not. */
+INLINE void note_zeros(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+  for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) == 0; i++) {
+    const double x = f64_at(p, i), y = f64_at(q, i);
+    if ((x != 0 && y != 0) || signbit(x) == signbit(y)) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
+  }
+}
+
+INLINE bool products_are_settled(const uint8_t *p, const uint8_t *q, size_t n, const ranges *r, red_exact *sum) {
+  const bool special = r->x.special || r->y.special;
+  if (special) add_product_flags(p, q, n, sum);
+  return special || r->x.zero || r->y.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
+}
+
+INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
+                               red_exact *sum) {
+  note_zeros(p, q, n, sum);
+  if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, sum))) {
+    ranges r = look_over_factors(p, q, n);
+    if (products_are_settled(p, q, n, &r, sum)) return;
+    c->value.has_grid = true;
+    expect(&c->value, !find_grids(&r, c));
+  }
+  while (!c->value.wide) {
+    folds f;
+    ranges r = add_folded_products(map, p, q, n, c, &f);
+    if (products_are_settled(p, q, n, &r, sum)) return;
+    if (grids_suit(&r, c)) {
+      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, sum);
+      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, sum);
+      return;
+    }
+    expect(&c->value, !find_grids(&r, c));
+  }
+  if (n < LONG_PAY)
+    add_one_by_one(p, q, n, sum);
+  else if (!add_long_binned(p, q, n, c, sum))
+    add_product_flags(p, q, n, sum);
+}
+
+INLINE void add_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+  long_course c;
+  c.value = (course){0};
+  c.used = false;
+  for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NAN) == 0; i += LONG_BLOCK)
+    add_block_products(map, p + 8 * i, q + 8 * i, n - i < LONG_BLOCK ? n - i : LONG_BLOCK, &c, sum);
+  if (c.used) long_flush(&c, sum);
+}
+
+#define KERNEL(name, in, map)                                                                                          \
+  void ISA(exact_##name)(const void *data, const void *data2, size_t n, red_exact *sum) {                              \
+    add_products(map, data, map == RED_MAP_PRODUCT ? data2 : data, n, sum);                                            \
+  }
+RED_EXACT_LONG_PRODUCT(KERNEL)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How large and how fine the numbers of a block are, found by a minimum and a maximum of their bits. */
+#ifndef RED_VEC_EXACT_LOOK_H
+#define RED_VEC_EXACT_LOOK_H
+
+#include "exact.h"
+#include "ops.h"
+#include "widen.h"
+
+/* Magnitudes of the nonzero numbers lie below 2^top and are multiples of 2^bottom. */
+typedef struct range {
+  int top, bottom;
+  bool special; /* an infinity or a NaN */
+  bool zero;    /* nothing but zeros */
+} range;
+
+typedef struct look {
+  v_u8 most, least; /* bits of magnitudes, the latter less one */
+} look;
+
+INLINE look look_nowhere(void) {
+  return (look){(v_u8){0}, v_splat_u8(0xff)};
+}
+
+INLINE v_u8 magnitudes(v_u8 bits, unsigned bytes) {
+  return bytes == 8 ? (v_u8)((v_u64)bits & INT64_MAX) : (v_u8)((v_u32)bits & INT32_MAX);
+}
+
+/* Numbers of 64 bits are judged by their upper halves; taking one from all the bits lets zeros look largest. */
+INLINE look look_at(look so_far, v_u8 bits, unsigned bytes) {
+  v_u8 magnitude = magnitudes(bits, bytes);
+  v_u8 less = bytes == 8 ? (v_u8)((v_u64)magnitude - 1) : (v_u8)((v_u32)magnitude - 1);
+  return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, less)};
+}
+
+INLINE look look_merge(look a, look b) {
+  return (look){v_max_u32(a.most, b.most), v_min_u32(a.least, b.least)};
+}
+
+INLINE range range_of(red_dtype in, look seen) {
+  const unsigned wide = in == RED_F64, shift = wide ? 20 : 23, step = wide ? 2 : 1;
+  const int bias = wide ? 1023 : 127, infinity = wide ? 0x7ff : 0xff;
+  const int fraction = in == RED_F16 ? 10 : in == RED_BF16 ? 7 : in == RED_F32 ? 23 : 52;
+  const int least_bit = in == RED_F16 ? -24 : in == RED_BF16 ? -133 : in == RED_F32 ? -149 : -1074;
+  for (unsigned group = VB / 2; group >= 4 * step; group /= 2) {
+    seen.most = v_max_u32(seen.most, v_swap(seen.most, group));
+    seen.least = v_min_u32(seen.least, v_swap(seen.least, group));
+  }
+  const uint32_t most = ((v_u32)seen.most)[step - 1], least = ((v_u32)seen.least)[step - 1];
+  int high = (int)(most >> shift), low = (int)(least >> shift);
+  range r = {.special = high >= infinity, .zero = most == 0 && least == UINT32_MAX};
+  r.top = (high > 1 ? high : 1) - bias + 1;
+  r.bottom = (low > 1 ? low : 1) - bias - fraction;
+  if (r.bottom < least_bit) r.bottom = least_bit;
+  return r;
+}
+
+#endif
