@@ -37,13 +37,17 @@ static void run_one_shot(const bench_case *c) {
   check(red_reduce(NULL, c->problem.op, c->problem.in, c->in, c->problem.n, c->out));
 }
 
+static void run_default(const bench_case *c) {
+  check(red_run2(NULL, &c->problem, c->in, c->in2, c->out));
+}
+
 static void run_dot(const bench_case *c) {
   check(red_dot(NULL, c->problem.in, c->in, c->in2, c->problem.n, c->out));
 }
 
 static bench_run *find_one_shot(const bench_case *c) {
   if (c->problem.kind != RED_REDUCE || c->problem.n > 1 << 20 || c->threads == 1) return NULL;
-  return c->in2 != NULL ? run_dot : run_one_shot;
+  return c->problem.exact ? run_default : c->in2 != NULL ? run_dot : run_one_shot;
 }
 
 static red_plan *plan;
@@ -67,11 +71,22 @@ static bench_run *find_single(const bench_case *c) {
   return c->threads != 1 ? run_single : NULL;
 }
 
+/* The same in canonical order: what exactness costs. */
+static void run_canonical(const bench_case *c) {
+  bench_case canonical = *c;
+  canonical.problem.exact = 0;
+  run_ours(&canonical);
+}
+static bench_run *find_canonical(const bench_case *c) {
+  return c->problem.exact ? run_canonical : NULL;
+}
+
 static const bench_contestant contestants[] = {
     {"libred", BENCH_OURS, find_ours},
     {"libred, one-shot", BENCH_OURS, find_one_shot},
     {"libred, plan", BENCH_OURS, find_plan},
     {"libred, one thread", BENCH_OURS, find_single},
+    {"libred, canonical order", BENCH_OURS, find_canonical},
     {"read AVX2, 4 chains", BENCH_ROOF, bench_find_read_avx2},
     {"read AVX-512, 8 chains", BENCH_ROOF, bench_find_read_avx512},
     {"the same, prefetching", BENCH_ROOF, bench_find_read_prefetch},
@@ -90,6 +105,12 @@ static const bench_contestant contestants[] = {
 #endif
 #if defined(HAVE_BLAS)
     {"OpenBLAS", BENCH_PEER, bench_find_blas},
+#endif
+#if defined(HAVE_REPROBLAS)
+    {"ReproBLAS", BENCH_EXACT, bench_find_reproblas},
+#endif
+#if defined(HAVE_EXBLAS)
+    {"ExBLAS", BENCH_EXACT, bench_find_exblas},
 #endif
 };
 
@@ -123,64 +144,93 @@ typedef struct case_row {
   red_dtype in;
   red_dtype out; /* or default */
   bool in_place;
+  bool exact;
+  unsigned stats;   /* what is selected, or default */
+  const char *data; /* separated by spaces, or uniform */
 } case_row;
 
 #define SWEEP "n=2^15 n=2^16 n=2^17 n=2^18 n=2^19 n=2^20 n=2^21 n=2^22"
 
+#define EXACT(SIZES, OP, DTYPE, DATA)                                                                                  \
+  { SIZES, RED_REDUCE, OP, DTYPE, .exact = true, .data = DATA }
+#define VARIANCE(DTYPE)                                                                                                \
+  { "large L2", RED_STATS, RED_SUM, DTYPE, .stats = RED_STAT_MEAN | RED_STAT_VARIANCE }
+#define ALL_NINE(DTYPE)                                                                                                \
+  { "large L2", RED_STATS, RED_SUM, DTYPE, .stats = RED_STAT_ALL }
+
 static const case_row cases[] = {
-    {"large L1 L2 L3 n=100 n=1000 n=10000 " SWEEP, RED_REDUCE, RED_SUM, RED_F32, 0, false},
-    {"large L1 L2 L3", RED_REDUCE, RED_SUM, RED_F64, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I32, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I64, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I8, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I16, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_SUM, RED_F16, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_SUM, RED_BF16, 0, false},
-    {"large L1 L2 n=100 n=1000 n=10000 " SWEEP, RED_REDUCE, RED_MIN, RED_F32, 0, false},
-    {"large L2", RED_REDUCE, RED_MIN, RED_F64, 0, false},
-    {"large L2", RED_REDUCE, RED_MIN, RED_I32, 0, false},
-    {"large L2", RED_REDUCE, RED_MIN, RED_I64, 0, false},
-    {"large L2", RED_REDUCE, RED_MAX, RED_F32, 0, false},
-    {"large L2", RED_REDUCE, RED_MAX, RED_F64, 0, false},
-    {"large L2", RED_REDUCE, RED_MAX, RED_I32, 0, false},
-    {"large L2", RED_REDUCE, RED_MAX, RED_I64, 0, false},
-    {"large L1 L2 n=100 n=1000 n=10000", RED_REDUCE, RED_ARGMIN, RED_F32, 0, false},
-    {"large L2", RED_REDUCE, RED_ARGMIN, RED_F64, 0, false},
-    {"large L2", RED_REDUCE, RED_ARGMIN, RED_I32, 0, false},
-    {"large L2", RED_REDUCE, RED_ARGMIN, RED_I64, 0, false},
-    {"large L2", RED_REDUCE, RED_COUNT_NONZERO, RED_F32, 0, false},
-    {"large L2", RED_REDUCE, RED_PROD, RED_F32, 0, false},
-    {"large L1 L2 n=100 n=1000 n=10000", RED_REDUCE, RED_DOT, RED_F32, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_DOT, RED_F64, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_DOT, RED_I32, 0, false},
-    {"large L1 L2", RED_REDUCE, RED_DOT, RED_I64, 0, false},
-    {"large L2", RED_REDUCE, RED_DOT, RED_BF16, 0, false},
-    {"large L2", RED_REDUCE, RED_DOT, RED_I8, 0, false},
-    {"large L2", RED_REDUCE, RED_DOT, RED_I16, 0, false},
-    {"large L2", RED_REDUCE, RED_ASUM, RED_F32, 0, false},
-    {"large L2", RED_REDUCE, RED_ASUM, RED_F64, 0, false},
-    {"large L2", RED_REDUCE, RED_SUMSQ, RED_F64, 0, false},
-    {"large L2", RED_REDUCE, RED_NRM2, RED_F32, 0, false},
-    {"large L1 L2", RED_STATS, RED_SUM, RED_F32, 0, false},
-    {"large L1 L2", RED_STATS, RED_SUM, RED_F64, 0, false},
-    {"large L1 L2", RED_STATS, RED_SUM, RED_I32, 0, false},
-    {"large L1 L2 n=100 n=1000 n=10000 " SWEEP, RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 0, false},
-    {"large L1 L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_F64, 0, false},
-    {"large L1 L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, false},
-    {"large L1 L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_I64, 0, false},
-    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F32, 0, false},
-    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F64, 0, false},
-    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, false},
-    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_I64, 0, false},
-    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 0, true},
-    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_F64, 0, true},
-    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, true},
-    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_I64, 0, true},
-    {"large", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F32, 0, true},
-    {"large", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F64, 0, true},
-    {"L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_F16, 0, false},
-    {"L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, 0, false},
-    {"L2", RED_INCLUSIVE_SCAN, RED_MIN, RED_F32, 0, false},
+    {"large L1 L2 L3 n=100 n=1000 n=10000 " SWEEP, RED_REDUCE, RED_SUM, RED_F32, .in_place = false},
+    {"large L1 L2 L3", RED_REDUCE, RED_SUM, RED_F64, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I32, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I64, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I8, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_SUM, RED_I16, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_SUM, RED_F16, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_SUM, RED_BF16, .in_place = false},
+    {"large L1 L2 n=100 n=1000 n=10000 " SWEEP, RED_REDUCE, RED_MIN, RED_F32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MIN, RED_F64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MIN, RED_I32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MIN, RED_I64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MAX, RED_F32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MAX, RED_F64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MAX, RED_I32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_MAX, RED_I64, .in_place = false},
+    {"large L1 L2 n=100 n=1000 n=10000", RED_REDUCE, RED_ARGMIN, RED_F32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_ARGMIN, RED_F64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_ARGMIN, RED_I32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_ARGMIN, RED_I64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_COUNT_NONZERO, RED_F32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_PROD, RED_F32, .in_place = false},
+    {"large L1 L2 n=100 n=1000 n=10000", RED_REDUCE, RED_DOT, RED_F32, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_DOT, RED_F64, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_DOT, RED_I32, .in_place = false},
+    {"large L1 L2", RED_REDUCE, RED_DOT, RED_I64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_DOT, RED_BF16, .in_place = false},
+    {"large L2", RED_REDUCE, RED_DOT, RED_I8, .in_place = false},
+    {"large L2", RED_REDUCE, RED_DOT, RED_I16, .in_place = false},
+    {"large L2", RED_REDUCE, RED_ASUM, RED_F32, .in_place = false},
+    {"large L2", RED_REDUCE, RED_ASUM, RED_F64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_SUMSQ, RED_F64, .in_place = false},
+    {"large L2", RED_REDUCE, RED_NRM2, RED_F32, .in_place = false},
+    {"large L1 L2", RED_STATS, RED_SUM, RED_F32, .in_place = false},
+    {"large L1 L2", RED_STATS, RED_SUM, RED_F64, .in_place = false},
+    {"large L1 L2", RED_STATS, RED_SUM, RED_I32, .in_place = false},
+    {"large L1 L2 n=100 n=1000 n=10000 " SWEEP, RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, .in_place = false},
+    {"large L1 L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_F64, .in_place = false},
+    {"large L1 L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, .out = RED_I32},
+    {"large L1 L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_I64, .in_place = false},
+    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F32, .in_place = false},
+    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F64, .in_place = false},
+    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_I32, .out = RED_I32},
+    {"large L1 L2", RED_EXCLUSIVE_SCAN, RED_SUM, RED_I64, .in_place = false},
+    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, .in_place = true},
+    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_F64, .in_place = true},
+    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, .out = RED_I32, .in_place = true},
+    {"large", RED_INCLUSIVE_SCAN, RED_SUM, RED_I64, .in_place = true},
+    {"large", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F32, .in_place = true},
+    {"large", RED_EXCLUSIVE_SCAN, RED_SUM, RED_F64, .in_place = true},
+    {"L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_F16, .in_place = false},
+    {"L2", RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, .in_place = false},
+    {"L2", RED_INCLUSIVE_SCAN, RED_MIN, RED_F32, .in_place = false},
+    EXACT("large L2 n=100 n=1000 n=10000", RED_SUM, RED_F32, "uniform normal whole cancelling"),
+    EXACT("large L2 n=100 n=1000 n=10000", RED_SUM, RED_F64, "uniform normal whole cancelling"),
+    EXACT("large L2", RED_SUM, RED_BF16, "normal whole"),
+    EXACT("large L2", RED_SUM, RED_F16, "whole"),
+    EXACT("large L2", RED_DOT, RED_F32, "normal whole"),
+    EXACT("large L2 n=100 n=1000", RED_DOT, RED_F64, "normal whole cancelling"),
+    EXACT("large L2", RED_SUMSQ, RED_F32, "normal whole"),
+    EXACT("large L2", RED_SUMSQ, RED_F64, "normal whole"),
+    EXACT("large L2", RED_ASUM, RED_F64, "normal whole"),
+    VARIANCE(RED_F32),
+    VARIANCE(RED_F64),
+    VARIANCE(RED_I32),
+    VARIANCE(RED_I16),
+    VARIANCE(RED_BF16),
+    ALL_NINE(RED_F32),
+    ALL_NINE(RED_F64),
+    ALL_NINE(RED_I32),
+    ALL_NINE(RED_I64),
+    ALL_NINE(RED_I16),
 };
 
 enum {
@@ -188,7 +238,15 @@ enum {
   CASES = sizeof cases / sizeof cases[0]
 };
 
-/* ---- Data ---- */
+static const char *const data_names[] = {[BENCH_UNIFORM] = "uniform",
+                                         [BENCH_NORMAL] = "normal",
+                                         [BENCH_WHOLE_RANGE] = "whole",
+                                         [BENCH_CANCELLING] = "cancelling"};
+enum {
+  DATA = sizeof data_names / sizeof data_names[0]
+};
+
+/* ---- The table ---- */
 
 static void *map(size_t bytes) {
   void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -201,37 +259,6 @@ static void *map(size_t bytes) {
   return p;
 }
 
-/* Numbers in [-1, 1); a scan in place starts from zeros, which stay what they are. */
-static void fill(const bench_case *c, void *in) {
-  uint64_t state = 1, n = bench_in_bytes(c) / red_dtype_bytes(c->problem.in);
-  for (uint64_t i = 0; i < n; i++) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    int64_t r = c->in_place ? 0 : (int64_t)state >> 32;
-    double x = (double)r * 0x1p-31;
-    float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, 4);
-    switch (c->problem.in) {
-    case RED_F32:
-      ((float *)in)[i] = f;
-      break;
-    case RED_F64:
-      ((double *)in)[i] = x;
-      break;
-    case RED_BF16:
-      ((uint16_t *)in)[i] = (uint16_t)(bits >> 16);
-      break;
-    case RED_F16:
-      ((uint16_t *)in)[i] = (uint16_t)(0x3800 | (r & 0x83ff));
-      break;
-    default:
-      memcpy((char *)in + i * red_dtype_bytes(c->problem.in), &r, red_dtype_bytes(c->problem.in));
-    }
-  }
-}
-
-/* ---- The table ---- */
-
 static bool listed(const char *names, const char *name) {
   size_t length = strlen(name);
   for (const char *p = names; (p = strstr(p, name)) != NULL; p += length)
@@ -239,11 +266,13 @@ static bool listed(const char *names, const char *name) {
   return false;
 }
 
-static void title_of(const case_row *row, const size_row *size, char *title, size_t bytes) {
+static void title_of(const case_row *row, const size_row *size, bench_data data, char *title, size_t bytes) {
   static const char *const kinds[] = {"", "reduce", "scan", "exscan", "stats"};
-  snprintf(title, bytes, "%s %s%s%s %s%s", size->name, kinds[row->kind], row->kind == RED_STATS ? "" : " ",
-           row->kind == RED_STATS ? "" : red_op_name(row->op), red_dtype_name(row->in),
-           row->in_place ? " in place" : "");
+  const bool stats = row->kind == RED_STATS;
+  snprintf(title, bytes, "%s %s%s%s%s %s%s%s%s", size->name, row->exact ? "exact " : "", kinds[row->kind],
+           stats ? "" : " ", stats ? "" : red_op_name(row->op), red_dtype_name(row->in),
+           row->in_place ? " in place" : "", row->data != NULL ? " " : "", row->data != NULL ? data_names[data] : "");
+  if (row->stats != 0) strcat(title, row->stats == RED_STAT_ALL ? " all nine" : " mean, variance");
 }
 
 static void print_case(const bench_case *c, const char *title, const bench_series *series, size_t count) {
@@ -256,7 +285,7 @@ static void print_case(const bench_case *c, const char *title, const bench_serie
     bool copies = strcmp(series[s].name, "memcpy") == 0 || strncmp(series[s].name, "copy", 4) == 0;
     double moved = copies ? 2.0 * (double)bench_in_bytes(c) : bytes;
     double t = series[s].median;
-    printf("%-28s  %-26s ", title, series[s].name);
+    printf("%-32s  %-26s ", title, series[s].name);
     if (t < 1e-3)
       printf("%10.1f ns", t * 1e9);
     else
@@ -268,14 +297,16 @@ static void print_case(const bench_case *c, const char *title, const bench_serie
   fflush(stdout);
 }
 
-static void run_case(const case_row *row, const size_row *size, unsigned samples, const char *title, void *in,
-                     void *out) {
+static void run_case(const case_row *row, const size_row *size, bench_data data, unsigned samples, const char *title,
+                     void *in, void *out) {
   bench_case c = {.problem = RED_PROBLEM_INIT(row->kind, row->op, row->in, 0)};
   uint64_t bytes = size->bytes != 0 ? size->bytes : large;
   const unsigned inputs = row->op == RED_DOT ? 2 : 1;
   c.problem.n = size->elements != 0 ? size->elements : bytes / red_dtype_bytes(row->in) / inputs;
   c.problem.out = row->out;
   if (row->out != 0) c.problem.acc = row->out;
+  c.problem.exact = row->exact;
+  c.problem.stats = row->stats;
   c.in_place = row->in_place;
   c.threads = size->threads;
   c.in = in;
@@ -283,11 +314,12 @@ static void run_case(const case_row *row, const size_row *size, unsigned samples
   c.out = row->in_place ? in : out;
   c.scratch = out;
   if (row->kind == RED_STATS) *(red_stats_result *)out = (red_stats_result){.size = sizeof(red_stats_result)};
-  fill(&c, in);
+  bench_fill(&c, in, row->in_place ? BENCH_ZERO : data);
   static bench_series series[BENCH_MOST_CONTESTANTS];
   size_t count = 0;
   for (size_t i = 0; i < CONTESTANTS && count < BENCH_MOST_CONTESTANTS; i++) {
-    bench_run *run = contestants[i].find(&c);
+    const bench_role role = contestants[i].role;
+    bench_run *run = role == (row->exact ? BENCH_PEER : BENCH_EXACT) ? NULL : contestants[i].find(&c);
     if (run != NULL)
       series[count++] = (bench_series){.name = contestants[i].name, .role = contestants[i].role, .run = run};
   }
@@ -316,13 +348,15 @@ int main(int argc, char **argv) {
   const uint64_t fixed = 8 << 22, bytes = large > fixed ? large : fixed; /* the sizes that are not `large` */
   void *in = map(bytes + 4096), *out = map(2 * bytes + 4096);
   for (size_t i = 0; i < CASES; i++)
-    for (size_t k = 0; k < SIZES; k++) {
-      char title[96];
-      title_of(&cases[i], &sizes[k], title, sizeof title);
-      bool wanted = listed(cases[i].sizes, sizes[k].name);
-      for (int a = first; a < argc; a++) wanted = wanted && strstr(title, argv[a]) != NULL;
-      if (wanted) run_case(&cases[i], &sizes[k], samples, title, in, out);
-    }
+    for (size_t k = 0; k < SIZES; k++)
+      for (bench_data data = BENCH_UNIFORM; data < DATA; data++) {
+        char title[96];
+        title_of(&cases[i], &sizes[k], data, title, sizeof title);
+        bool wanted = listed(cases[i].sizes, sizes[k].name);
+        wanted = wanted && listed(cases[i].data != NULL ? cases[i].data : "uniform", data_names[data]);
+        for (int a = first; a < argc; a++) wanted = wanted && strstr(title, argv[a]) != NULL;
+        if (wanted) run_case(&cases[i], &sizes[k], data, samples, title, in, out);
+      }
   printf("samples: %lu clean, %lu disturbed; round trip between two threads %.0f ns\n", bench_clean, bench_disturbed,
          bench_ping_pong());
   red_plan_destroy(plan);

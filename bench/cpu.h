@@ -36,7 +36,8 @@ typedef void bench_run(const bench_case *c);
 typedef enum bench_role {
   BENCH_OURS,
   BENCH_ROOF, /* what the memory system gives: reads for reductions, copies for scans */
-  BENCH_PEER
+  BENCH_PEER,
+  BENCH_EXACT /* a peer in exact cases only, where the others are none */
 } bench_role;
 
 /* A family of implementations; `find` returns NULL for a case that it does not have. */
@@ -64,6 +65,20 @@ bench_run *bench_find_tbb(const bench_case *c);
 bench_run *bench_find_std(const bench_case *c);
 bench_run *bench_find_eigen(const bench_case *c);
 bench_run *bench_find_blas(const bench_case *c);
+
+/* cpu_exact.cpp: likewise */
+bench_run *bench_find_reproblas(const bench_case *c);
+bench_run *bench_find_exblas(const bench_case *c);
+
+/* cpu_data.c: zeros; [-1, 1); any finite bits; normal ones times 2^-32 to 2^31, each followed by its opposite */
+typedef enum bench_data {
+  BENCH_ZERO,
+  BENCH_UNIFORM,
+  BENCH_NORMAL,
+  BENCH_WHOLE_RANGE,
+  BENCH_CANCELLING
+} bench_data;
+void bench_fill(const bench_case *c, void *in, bench_data data);
 
 /* A result goes here, so that no compiler drops the work. */
 extern volatile double bench_sink;

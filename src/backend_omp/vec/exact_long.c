@@ -45,14 +45,17 @@ INLINE ranges ranges_of(look x, look y) {
   return r;
 }
 
-INLINE ranges look_over_factors(const uint8_t *p, const uint8_t *q, size_t n) {
-  look seen[2] = {look_nowhere(), look_nowhere()};
+INLINE v_f64 factors(const uint8_t *p, size_t i, size_t n) {
+  return n - i >= LANES ? (v_f64)v_load(p + 8 * i) : widen_partial(RED_F64, p + 8 * i, n - i);
+}
+
+INLINE ranges look_over_factors(red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
+  look x = look_nowhere(), y = look_nowhere();
   for (size_t i = 0; i < n; i += LANES) {
-    const size_t here = n - i < LANES ? n - i : LANES;
-    seen[0] = look_at(seen[0], (v_u8)widen_partial(RED_F64, p + 8 * i, here), 8);
-    seen[1] = look_at(seen[1], (v_u8)widen_partial(RED_F64, q + 8 * i, here), 8);
+    x = look_at(x, (v_u8)factors(p, i, n), 8);
+    if (map == RED_MAP_PRODUCT) y = look_at(y, (v_u8)factors(q, i, n), 8);
   }
-  return ranges_of(seen[0], seen[1]);
+  return ranges_of(x, map == RED_MAP_PRODUCT ? y : x);
 }
 
 INLINE bool find_grids(const ranges *r, long_course *c) {
@@ -95,8 +98,7 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
     }
   for (unsigned k = 0; k < LONG_CHAINS; k++, i += LANES) {
     if (i >= n) break;
-    const size_t here = n - i < LANES ? n - i : LANES;
-    fold_product(f, k, map, widen_partial(RED_F64, p + 8 * i, here), widen_partial(RED_F64, q + 8 * i, here));
+    fold_product(f, k, map, factors(p, i, n), factors(q, i, n));
   }
   const look x = look_merge(f->x[0], f->x[1]);
   return ranges_of(x, map == RED_MAP_PRODUCT ? look_merge(f->y[0], f->y[1]) : x);
@@ -159,14 +161,9 @@ static __attribute__((noinline)) bool add_long_binned(const uint8_t *p, const ui
   long_prepare(c, n, sum);
   for (size_t first = 0; first < n; first += PREPARED) {
     const size_t count = n - first < PREPARED ? n - first : PREPARED;
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-      most = prepare(&ready, i, v_load(p + 8 * (first + i)), v_load(q + 8 * (first + i)), most);
-    if (i < count) {
-      const v_f64 x = widen_partial(RED_F64, p + 8 * (first + i), count - i);
-      most = prepare(&ready, i, (v_u8)x, (v_u8)widen_partial(RED_F64, q + 8 * (first + i), count - i), most);
-    }
-    for (i = 0; i < count; i++) c->bin[ready.bin[i]] += (__int128)ready.x[i] * ready.y[i];
+    for (size_t i = 0; i < count; i += LANES)
+      most = prepare(&ready, i, (v_u8)factors(p, first + i, n), (v_u8)factors(q, first + i, n), most);
+    for (size_t i = 0; i < count; i++) c->bin[ready.bin[i]] += (__int128)ready.x[i] * ready.y[i];
   }
   return !range_of(RED_F64, (look){most, (v_u8){0}}).special;
 }
@@ -207,7 +204,7 @@ INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, 
                                red_exact *sum) {
   note_zeros(p, q, n, sum);
   if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, sum))) {
-    ranges r = look_over_factors(p, q, n);
+    ranges r = look_over_factors(map, p, q, n);
     if (products_are_settled(p, q, n, &r, sum)) return;
     c->value.has_grid = true;
     expect(&c->value, !find_grids(&r, c));
