@@ -42,21 +42,23 @@ static void see(extreme *best, const red_lowered *arg, int64_t key, uint64_t pie
   best->piece = piece;
 }
 
+static void add_to_sum(__int128 part_sum, red_stats_state *stats) {
+  unsigned __int128 sum = (unsigned __int128)(uint64_t)stats->sum_high << 64 | stats->sum.u64;
+  sum += (unsigned __int128)part_sum;
+  stats->sum.u64 = (uint64_t)sum;
+  stats->sum_high = (int64_t)(uint64_t)(sum >> 64);
+}
+
 static void add_integers(const stats_job *job, const uint8_t *p, uint64_t n, red_stats_state *stats) {
   const red_lowered *lowered = job->lowered;
-  unsigned __int128 sum = (unsigned __int128)(uint64_t)stats->sum_high << 64 | stats->sum.u64;
   if (lowered->in_bytes == 8) {
     uint64_t low;
     int64_t high;
     job->cpu->kernels->sum_halves(p, n, lowered->in_signed, &low, &high);
-    sum += low;
-    sum += (unsigned __int128)((__int128)high * ((__int128)1 << 32));
-  } else {
-    red_state part_sum = job->cpu->kernels->reduce[RED_FAMILY_ADD][lowered->in][1](&job->sum, p, n);
-    sum += (unsigned __int128)(lowered->in_signed ? (__int128)part_sum.key : (__int128)part_sum.u64);
+    add_to_sum((__int128)high * ((__int128)1 << 32) + low, stats);
+  } else { /* a piece's sum has less than 63 bits */
+    add_to_sum(job->cpu->kernels->reduce[RED_FAMILY_ADD][lowered->in][1](&job->sum, p, n).key, stats);
   }
-  stats->sum.u64 = (uint64_t)sum;
-  stats->sum_high = (int64_t)(uint64_t)(sum >> 64);
 }
 
 static red_state locate(const stats_job *job, const red_lowered *arg, const extreme *best) {
@@ -94,17 +96,31 @@ static void sweep_sum_and_extrema(const stats_job *job, piece *here, part *mine)
   const red_kernels *kernels = job->cpu->kernels;
   red_stats_fn *both = kernels->stats[lowered->in];
   if (job->sums && job->extrema && both != NULL && here->n == job->piece) {
-    push_sum(job, here, both(lowered, here->p, here->keys), mine);
+    red_state sum = both(lowered, here->p, here->keys);
+    if (lowered->canonical)
+      push_sum(job, here, sum, mine);
+    else
+      add_to_sum(sum.key, &mine->stats);
     return;
   }
   if (job->sums) sweep_sum(job, here, mine);
   if (job->extrema) kernels->extrema[lowered->in](lowered, here->p, here->n, here->keys);
 }
 
+/*
+ * Where shorter vectors read memory faster, they also widen faster: f32 take 0.83 of the time. Narrower types and
+ * integers of 64 bits need the instructions of longer ones.
+ */
+static red_moments_fn *moments_kernel(const red_cpu *cpu, red_dtype in) {
+  const bool narrow = cpu->narrow != NULL && (in == RED_F32 || in == RED_I32 || in == RED_F64);
+  return (narrow ? cpu->narrow : cpu->kernels)->moments[in];
+}
+
 /* Moments take longer than reading, and from the cache: what is read next is asked for on the way. */
 static void sweep_moments(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
-  red_moments moments = job->cpu->kernels->moments[lowered->in](here->p, here->n, job->piece * lowered->in_bytes);
+  red_moments_fn *kernel = moments_kernel(job->cpu, lowered->in);
+  red_moments moments = kernel(here->p, here->n, job->piece * lowered->in_bytes);
   here->nans = here->nans && moments.squares != moments.squares;
   red_moments_push(&mine->moments, 0, here->index, moments);
 }

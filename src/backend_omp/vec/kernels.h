@@ -30,7 +30,7 @@ typedef red_state red_map_fn(const red_lowered *lowered, const void *in, const v
 /* keys[0]: the least key; keys[1]: the least key if key_xor were complemented, for the other end of the order. */
 typedef void red_extrema_fn(const red_lowered *lowered, const void *in, size_t n, int64_t keys[2]);
 
-/* The node of a whole chunk and both keys (of RED_STATS, where NaNs win) in one sweep. */
+/* The node of a whole chunk, or the sum of its integers, and both keys (of RED_STATS, where NaNs win) in one sweep. */
 typedef red_state red_stats_fn(const red_lowered *lowered, const void *in, int64_t keys[2]);
 
 /*

@@ -49,6 +49,7 @@ RED_CONVERSIONS(X)
 #undef X
 void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
 
+red_stats_fn ISA(stats_i32), ISA(stats_u32);
 #if VB == 64
 red_stats_fn ISA(stats_f32), ISA(stats_f64);
 #endif
@@ -99,9 +100,14 @@ const red_kernels ISA(red_kernels) = {
 #define X(dtype, suffix, op) [dtype] = ISA(find_##suffix),
     .find = {RED_EXTREMA(X)},
 #undef X
+    .stats =
+        {
 #if VB == 64
-    .stats = {[RED_F32] = ISA(stats_f32), [RED_F64] = ISA(stats_f64)},
+            [RED_F32] = ISA(stats_f32),
+            [RED_F64] = ISA(stats_f64),
 #endif
+            [RED_I32] = ISA(stats_i32),
+            [RED_U32] = ISA(stats_u32)},
 #define X(dtype, suffix) [dtype] = ISA(moments_##suffix),
     .moments = {RED_DTYPE_NAMES(X)},
 #undef X
