@@ -65,6 +65,28 @@ __device__ inline T descend(T before, const T (&sibling)[Levels], unsigned lane,
   return before;
 }
 
+/* Rows of a warp, level by level: they wait for their shuffles together. In `row` their totals. */
+template <int Rows, class T, class Op> __device__ inline void climb_rows(T (&row)[Rows], T (&sibling)[5][Rows], Op op) {
+#pragma unroll
+  for (int h = 0; h < 5; h++) {
+#pragma unroll
+    for (int r = 0; r < Rows; r++) sibling[h][r] = warp_xor(row[r], 1u << h);
+#pragma unroll
+    for (int r = 0; r < Rows; r++) row[r] = op(row[r], sibling[h][r]);
+  }
+}
+
+/* From what comes before each row to what comes before this lane in it. */
+template <int Rows, class T, class Op>
+__device__ inline void descend_rows(T (&before)[Rows], const T (&sibling)[5][Rows], unsigned lane, Op op) {
+#pragma unroll
+  for (int h = 4; h >= 0; h--) {
+#pragma unroll
+    for (int r = 0; r < Rows; r++)
+      if (lane >> h & 1) before[r] = op(before[r], sibling[h][r]);
+  }
+}
+
 /* ---- Across tiles
  * ----------------------------------------------------------------------------------------------------- */
 

@@ -285,14 +285,7 @@ __device__ inline void apply_part(const Type &type, const red_cuda_scan &args, c
   for (int r = 0; r < pipe_rows; r++) raw[r] = *reinterpret_cast<const uint4 *>(from + r * 512 + lane * 16);
 #pragma unroll
   for (int r = 0; r < pipe_rows; r++) row[r] = type.total(raw[r]);
-    /* Level by level: the rows wait for their shuffles together. */
-#pragma unroll
-  for (int h = 0; h < 5; h++) {
-#pragma unroll
-    for (int r = 0; r < pipe_rows; r++) sibling[h][r] = warp_xor(row[r], 1u << h);
-#pragma unroll
-    for (int r = 0; r < pipe_rows; r++) row[r] = op(row[r], sibling[h][r]);
-  }
+  climb_rows(row, sibling, op);
   before[0] = begin;
   before[1] = op(begin, row[0]);
   before[2] = op(begin, op(row[0], row[1]));
@@ -301,12 +294,7 @@ __device__ inline void apply_part(const Type &type, const red_cuda_scan &args, c
   auto *to = static_cast<typename Type::Output *>(args.out) + first;
 #pragma unroll
   for (int r = 0; r < pipe_rows; r++) mine[r] = before[r];
-#pragma unroll
-  for (int h = 4; h >= 0; h--) {
-#pragma unroll
-    for (int r = 0; r < pipe_rows; r++)
-      if (lane >> h & 1) mine[r] = op(mine[r], sibling[h][r]);
-  }
+  descend_rows(mine, sibling, lane, op);
 #pragma unroll
   for (int r = 0; r < pipe_rows; r++) next[r] = warp_down(mine[r], 1);
 #pragma unroll

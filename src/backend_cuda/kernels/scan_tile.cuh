@@ -116,11 +116,12 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
   uint64_t tile = begin_tile<Shape>(args, epoch, scratch);
   if (threadIdx.x == 0 && has_others<Shape>(args)) prefetch_slots<typename Shape::Groups, T>(args, tile);
   uint64_t first = tile * (part * Shape::warps) + warp * part + lane * V;
-  T x[rows][V], sibling[rows][5], row[rows];
+  T x[rows][V], sibling[5][rows], row[rows];
 #pragma unroll
   for (int r = 0; r < rows; r++) type.load(args, first + r * 32 * V, x[r]);
 #pragma unroll
-  for (int r = 0; r < rows; r++) row[r] = climb(climb_lane(x[r], op), sibling[r], op);
+  for (int r = 0; r < rows; r++) row[r] = climb_lane(x[r], op);
+  climb_rows(row, sibling, op);
   T total = row[0];
   if constexpr (rows == 4) total = op(op(row[0], row[1]), op(row[2], row[3]));
   if (lane == 0) scratch.warp[warp] = total;
@@ -128,18 +129,21 @@ template <class Shape, class Type> __device__ inline void scan_tile(const red_cu
   if (warp == 0) place_warps<Shape>(type, args, tile, epoch, scratch);
   if (!Shape::lone && args.phase == RED_CUDA_SCAN_TOTALS) return;
   __syncthreads();
-  T before[rows + 1];
+  T before[rows + 1], mine[rows], next[rows];
   place_rows(row, scratch.before[warp], scratch.before[warp + 1], before, op);
 #pragma unroll
+  for (int r = 0; r < rows; r++) mine[r] = before[r];
+  descend_rows(mine, sibling, lane, op);
+#pragma unroll
+  for (int r = 0; r < rows; r++) next[r] = warp_down(mine[r], 1);
+#pragma unroll
   for (int r = 0; r < rows; r++) {
-    T mine = descend(before[r], sibling[r], lane, op), y[V];
-    descend_lane(x[r], mine, y, op);
+    T y[V];
+    descend_lane(x[r], mine[r], y, op);
     if (args.inclusive) {
-      T next = warp_down(mine, 1);
-      if (lane == 31) next = before[r + 1];
 #pragma unroll
       for (int v = 0; v + 1 < V; v++) y[v] = y[v + 1];
-      y[V - 1] = next;
+      y[V - 1] = lane == 31 ? before[r + 1] : next[r];
     }
     type.store(args, first + r * 32 * V, y);
   }
