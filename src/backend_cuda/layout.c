@@ -18,13 +18,21 @@ uint64_t red_cuda_counters(uint64_t tiles, uint64_t group) {
   return counters;
 }
 
-uint64_t red_cuda_group_tiles(const red_cuda_plan *plan) {
-  return plan->stats != 0 ? RED_CUDA_STATS_GROUP : GROUP_TILES;
+static uint64_t least_group(const red_cuda_plan *plan) {
+  return plan->stats != 0 ? RED_CUDA_STATS_LEAST : GROUP_TILES;
+}
+
+/* Tiles of a group, as few as leave half of `resident` places to blocks that do not poll. */
+uint64_t red_cuda_group_tiles(const red_cuda_plan *plan, uint64_t tiles, uint64_t resident) {
+  uint64_t group = least_group(plan);
+  if (plan->stats == 0) return group;
+  while (group < RED_CUDA_STATS_MOST && tiles / group + 2 > resident / 2) group *= 2;
+  return group;
 }
 
 red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles) {
   red_cuda_layout layout = {.levels = 0};
-  uint64_t at = RED_CUDA_SLOTS_AT, group = red_cuda_group_tiles(plan);
+  uint64_t at = RED_CUDA_SLOTS_AT, group = least_group(plan); /* larger ones take less */
   for (uint64_t count = tiles; layout.levels < RED_CUDA_LEVELS; count = (count + group - 1) / group) {
     layout.slots[layout.levels++] = at;
     at += round_up((count + 1) * plan->slot_words * sizeof(uint64_t));

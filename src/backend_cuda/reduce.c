@@ -9,7 +9,8 @@
  * that half of the places are always left for the others. Beyond that tile indices come from a ticket.
  */
 static bool needs_tickets(const red_cuda_plan *plan, const red_cuda_shape *shape, uint64_t tiles) {
-  return tiles / red_cuda_group_tiles(plan) + 2 > shape->function->resident / 2;
+  uint64_t resident = shape->function->resident;
+  return tiles / red_cuda_group_tiles(plan, tiles, resident) + 2 > resident / 2;
 }
 
 static uint64_t tiles_of(const red_cuda_job *job, const red_cuda_shape *shape) {
@@ -46,7 +47,9 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
   };
   if (plan->by_vectors) args.head_elements = (uint32_t)(job->in % 16 / plan->element.in_bytes);
   args.tiles = tiles_of(job, shape);
-  if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles, red_cuda_group_tiles(plan)) > RED_CUDA_COUNTERS)
+  uint64_t group = red_cuda_group_tiles(plan, args.tiles, shape->function->resident);
+  args.group = (uint32_t)group;
+  if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles, group) > RED_CUDA_COUNTERS)
     args.combine = RED_CUDA_POLL;
   args.ordered = args.combine == RED_CUDA_POLL && args.tiles > 1 && needs_tickets(plan, shape, args.tiles);
   if (job->question != NULL) {

@@ -205,7 +205,7 @@ typedef struct red_cuda_layout {
 } red_cuda_layout;
 uint64_t red_cuda_counters(uint64_t tiles, uint64_t group);
 /* How many tiles form a group, and groups a group of the next level. */
-uint64_t red_cuda_group_tiles(const red_cuda_plan *plan);
+uint64_t red_cuda_group_tiles(const red_cuda_plan *plan, uint64_t tiles, uint64_t resident);
 red_cuda_layout red_cuda_reduce_layout(const red_cuda_plan *plan, uint64_t tiles);
 red_cuda_layout red_cuda_scan_layout(const red_cuda_plan *plan, uint64_t tiles, unsigned group_bits);
 

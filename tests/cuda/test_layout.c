@@ -24,7 +24,7 @@ START_TEST(reductions) {
       red_cuda_plan plan = {.slot_words = words[w][0], .stats = words[w][1]};
       red_cuda_layout layout = red_cuda_reduce_layout(&plan, tile_counts[t]);
       uint64_t at[RED_CUDA_LEVELS], bytes[RED_CUDA_LEVELS], count = tile_counts[t];
-      uint64_t group = words[w][1] != 0 ? RED_CUDA_STATS_GROUP : 2048;
+      uint64_t group = words[w][1] != 0 ? RED_CUDA_STATS_LEAST : 2048;
       for (unsigned k = 0; k < layout.levels; k++, count = (count + group - 1) / group) {
         at[k] = layout.slots[k];
         bytes[k] = count * words[w][0] * 8;
@@ -71,12 +71,31 @@ START_TEST(counters) {
 }
 END_TEST
 
+/* Groups of statistics grow so that those who poll leave half of the places to others. */
+START_TEST(groups) {
+  static const uint64_t residents[] = {132 * 6, 132 * 4, 40};
+  red_cuda_plan stats = {.stats = RED_STAT_DEFAULT}, sums = {.stats = 0};
+  for (size_t r = 0; r < sizeof residents / sizeof *residents; r++)
+    for (size_t t = 0; t < sizeof tile_counts / sizeof *tile_counts; t++) {
+      uint64_t tiles = tile_counts[t], group = red_cuda_group_tiles(&stats, tiles, residents[r]);
+      ck_assert_uint_ge(group, RED_CUDA_STATS_LEAST);
+      ck_assert_uint_le(group, RED_CUDA_STATS_MOST);
+      ck_assert_uint_eq(group & (group - 1), 0);
+      ck_assert(group == RED_CUDA_STATS_MOST || tiles / group + 2 <= residents[r] / 2);
+      ck_assert(group == RED_CUDA_STATS_LEAST ||
+                tiles / (group / 2) + 2 > residents[r] / 2); /* no larger than needed */
+      ck_assert_uint_eq(red_cuda_group_tiles(&sums, tiles, residents[r]), 2048);
+    }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("layout");
   TCase *tests = tcase_create("cuda");
   tcase_add_test(tests, reductions);
   tcase_add_test(tests, scans);
   tcase_add_test(tests, counters);
+  tcase_add_test(tests, groups);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);

@@ -82,6 +82,8 @@ typedef struct red_cuda_reduce {
   uint32_t head_elements; /* elements between the 16-byte boundary before `in` and `in` */
   uint32_t pad_is_first;  /* pad with in[0], else with `pad` */
   uint32_t stats;         /* the selection */
+  uint32_t group;         /* statistics: tiles of a group */
+  uint32_t unused;
   uint64_t pad;           /* bits of an element */
   const void *in2;        /* RED_MAP_PRODUCT */
   uint32_t *counters;     /* arrivals of each group, level after level */
@@ -159,10 +161,11 @@ typedef struct red_cuda_scan {
 } red_cuda_scan;
 
 /*
- * Statistics: how many tiles form a group, and the words of a slot, which summaries of elements of 4 bytes or fewer, or
- * of 8, fill, without the variance or with it.
+ * Statistics: how many tiles form a group, as few as can be, and the words of a slot, which summaries of elements of 4
+ * bytes or fewer, or of 8, fill, without the variance or with it.
  */
-#define RED_CUDA_STATS_GROUP                       512u
+#define RED_CUDA_STATS_LEAST                       256u
+#define RED_CUDA_STATS_MOST                        8192u
 #define RED_CUDA_STATS_SLOT_WORDS(bytes, variance) ((variance) ? 16u : (bytes) == 8 ? 10u : 8u)
 
 /* Order of the words of a raw statistics result. */

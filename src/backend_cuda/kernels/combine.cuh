@@ -3,8 +3,8 @@
  * From the results of tiles to the result of all. A kernel says how the state of a tile is computed, in thread 0 of a
  * block of 128; reduce_tiles() publishes it, and the block that closes everything finishes.
  *
- * Tiles form groups of 2048 (statistics: 512), groups form groups again. Within a group the tree of adjacent pairs is
- * folded, a missing operand being the exact identity: complete nodes of the canonical order.
+ * Tiles form groups of 2048 (statistics: 256 or more), groups form groups again. Within a group the tree of adjacent
+ * pairs is folded, a missing operand being the exact identity: complete nodes of the canonical order.
  *
  * Polling needs no order of dispatch: a block that polls occupies one slot of a multiprocessor, there is one for each
  * group, and the host hands out tile indices by ticket where those could fill the device.
@@ -18,10 +18,12 @@
 namespace red {
 
 /* How many tiles form a group, and groups a group of the next level; some policies say otherwise. */
-template <class Policy> struct GroupOf { static constexpr uint64_t tiles = group_tiles; };
+template <class Policy> struct GroupOf {
+  __device__ static uint64_t tiles(const red_cuda_reduce &) { return group_tiles; }
+};
 
-template <class Policy> __device__ inline uint64_t groups_of(uint64_t count) {
-  return (count + GroupOf<Policy>::tiles - 1) / GroupOf<Policy>::tiles;
+template <class Policy> __device__ inline uint64_t groups_of(const red_cuda_reduce &args, uint64_t count) {
+  return (count + GroupOf<Policy>::tiles(args) - 1) / GroupOf<Policy>::tiles(args);
 }
 
 /* Whether this block was the last of `members` to add its result. */
@@ -54,10 +56,10 @@ __device__ inline void grid_barrier(red_cuda_head *head, uint32_t epoch) {
 template <class Policy>
 __device__ inline bool close_groups(const red_cuda_reduce &args, const Policy &policy, uint64_t group, uint64_t count,
                                     typename Policy::State &state, CombineScratch &scratch) {
-  constexpr uint64_t size = GroupOf<Policy>::tiles;
+  const uint64_t size = GroupOf<Policy>::tiles(args);
   uint32_t *counters = args.counters;
   for (int level = 0;; level++) {
-    uint64_t groups = groups_of<Policy>(count);
+    uint64_t groups = groups_of<Policy>(args, count);
     uint64_t first = group * size;
     unsigned members = static_cast<unsigned>(count - first < size ? count - first : size);
     state = policy.fold(args, level, first, members, scratch);
@@ -146,7 +148,7 @@ __device__ inline void finish_all(const red_cuda_reduce &args, const Policy &pol
 template <class Policy>
 __device__ inline bool closes_groups(const red_cuda_reduce &args, uint64_t tile, uint32_t epoch, uint64_t &first,
                                      uint64_t &step, CombineScratch &scratch) {
-  constexpr uint64_t size = GroupOf<Policy>::tiles;
+  const uint64_t size = GroupOf<Policy>::tiles(args);
   if (args.combine == RED_CUDA_COOP) {
     grid_barrier(args.head, epoch);
     first = blockIdx.x;
@@ -174,7 +176,7 @@ __device__ inline void combine(const red_cuda_reduce &args, const Policy &policy
     if (whole && threadIdx.x == 0) policy.take_atomically(args, state);
   } else if (!whole) {
     if (threadIdx.x == 0) scratch.epoch = epoch;
-    uint64_t group, step, groups = groups_of<Policy>(args.tiles);
+    uint64_t group, step, groups = groups_of<Policy>(args, args.tiles);
     if (!closes_groups<Policy>(args, index, epoch, group, step, scratch)) return;
     for (; group < groups; group += step) whole = close_groups(args, policy, group, args.tiles, state, scratch);
   }
@@ -222,7 +224,7 @@ __device__ inline void reduce_tiles(const red_cuda_reduce &args, const Policy &p
     __syncthreads(); /* the tile's scratch is free again */
   }
   /* Most blocks have nothing to fold. */
-  constexpr uint64_t size = GroupOf<Policy>::tiles;
+  const uint64_t size = GroupOf<Policy>::tiles(args);
   if (several && args.combine == RED_CUDA_POLL && index + 1 != args.tiles && (index + 1) % size != 0) return;
   if (args.combine == RED_CUDA_TWO || args.combine == RED_CUDA_PDL)
     if (several) return;

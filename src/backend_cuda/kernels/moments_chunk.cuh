@@ -46,10 +46,10 @@ template <class Element> __device__ inline double real(const Element &element, t
   }
 }
 
-/* The chunk's first element. */
-template <class Element> __device__ inline double origin_of(const Element &element, const char *chunk) {
+/* Bits of a chunk's first element in f64. */
+template <class Element> __device__ inline double origin_of(const Element &element, typename Element::Bits bits) {
   typename Element::Row first{};
-  Element::insert(first, 0, Rows<Element>::element(chunk, 0));
+  Element::insert(first, 0, bits);
   return real(element, first, 0);
 }
 
@@ -103,12 +103,13 @@ __device__ inline void add_exact(const Integer<2> &element, const Rows<Integer<2
 }
 
 template <class Element, bool Whole>
-__device__ inline void gather_moments(const Element &element, const Rows<Element> &x, const void *in, const char *chunk,
-                                      unsigned left, MomentsScratch<true, Element::lanes> &scratch) {
+__device__ inline void gather_moments(const Element &element, const Rows<Element> &x, const void *in,
+                                      typename Element::Bits first, unsigned left,
+                                      MomentsScratch<true, Element::lanes> &scratch) {
   using R = Rows<Element>;
   using S = typename R::S;
   constexpr unsigned lanes = Element::lanes;
-  double difference[lanes], square[lanes], origin = Whole || left > 0 ? origin_of(element, chunk) : 0;
+  double difference[lanes], square[lanes], origin = Whole || left > 0 ? origin_of(element, first) : 0;
 #pragma unroll
   for (unsigned v = 0; v < lanes; v++) {
     bool here = Whole || R::place(0, v) < left;
@@ -177,11 +178,11 @@ __device__ inline Moments warp_moments_exact(const Integer<1> &element, const Ro
 
 template <bool Whole>
 __device__ inline Moments warp_moments(const Integer<1> &element, const Rows<Integer<1>> &x, const void *in,
-                                       const char *chunk, unsigned left) {
+                                       uint32_t first, unsigned left) {
   using S = Rows<Integer<1>>::S;
   if (Whole || left >= S::lanes) return warp_moments_exact(element, x, in, left);
   if (left == 0) return {0, 0, 0, 0};
-  double origin = origin_of(element, chunk), squares;
+  double origin = origin_of(element, first), squares;
   double shift = origin + divide<S::lanes>(fold_first_row(element, x, left, origin, &squares), left);
   double difference = fold_first_row(element, x, left, shift, &squares);
   return moments_of_sums<S::chunk>(left, shift, difference, squares);
@@ -193,14 +194,15 @@ __device__ inline Moments warp_moments(const Integer<1> &element, const Rows<Int
 
 /* Before the tile's barrier. */
 template <class Element, bool Whole>
-__device__ inline void gather_tile_moments(const red_cuda_reduce &args, const Rows<Element> &x, const char *chunk,
-                                           unsigned left, MomentsScratch<true, Element::lanes> &scratch) {
+__device__ inline void gather_tile_moments(const red_cuda_reduce &args, const Rows<Element> &x,
+                                           typename Element::Bits first, unsigned left,
+                                           MomentsScratch<true, Element::lanes> &scratch) {
   const Element element(args.element);
   if constexpr (Element::bytes == 1) {
-    Moments m = warp_moments<Whole>(element, x, args.in, chunk, left);
+    Moments m = warp_moments<Whole>(element, x, args.in, first, left);
     if (threadIdx.x % 32 == 0) scratch.chunk[threadIdx.x / 32] = m;
   } else {
-    gather_moments<Element, Whole>(element, x, args.in, chunk, left, scratch);
+    gather_moments<Element, Whole>(element, x, args.in, first, left, scratch);
   }
 }
 

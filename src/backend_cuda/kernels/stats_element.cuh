@@ -61,6 +61,24 @@ template <unsigned Dtype> struct Float : Width<Dtype == RED_F64 ? 8 : Dtype == R
   __device__ static Key key(Bits x) {
     constexpr unsigned shift = 8 * (sizeof(Bits) - Base::bytes);
     Key value = static_cast<Key>(x << shift) >> shift;
+    return mirror(value);
+  }
+
+  /* Bits with a key of RED_MIN or its complement, as a range: all NaNs, both zeros, or one number. */
+  struct Wanted {
+    Bits mask, low, span;
+    __device__ bool has(Bits x) const { return static_cast<Bits>((x & mask) - low) <= span; }
+  };
+  __device__ Wanted with_key(Key key) const {
+    constexpr Key nan = static_cast<Key>(~0ll << (8 * Base::bytes - 1));
+    if (key == nan || ~key == nan) return {positive, inf + 1, positive - (inf + 1)};
+    if (key == 0 || key == -1) return {positive, 0, 0};
+    return {all, static_cast<Bits>(mirror(key)) & all, 0};
+  }
+
+private:
+  /* What is below 0 the other way round; again, and it is what it was. */
+  __device__ static Key mirror(Key value) {
     return value ^ (value >> (8 * sizeof(Key) - 1) & static_cast<Key>(positive));
   }
 };
@@ -204,6 +222,12 @@ template <unsigned Bytes> struct Integer : Width<Bytes> {
     if (Bytes == 2) return static_cast<int16_t>(code);
     return static_cast<Key>(code ^ top);
   }
+  struct Wanted {
+    const Integer &element;
+    Key key;
+    __device__ bool has(Bits x) const { return element.key(x) == key; }
+  };
+  __device__ Wanted with_key(Key key) const { return {*this, key}; }
   __device__ static bool is_nan(Bits) { return false; }
 
   /* Bytes: the upper ones of halves, and what lies below them only decides between equals. */

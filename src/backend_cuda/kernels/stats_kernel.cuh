@@ -41,7 +41,7 @@ template <class Element, bool WithMoments> struct StatsPolicy {
   __device__ State fold(const red_cuda_reduce &args, int level, uint64_t first, unsigned count,
                         CombineScratch &scratch) const {
     uint64_t span = Rows<Element>::S::tile;
-    for (int i = 0; i < level; i++) span *= stats_group_tiles;
+    for (int i = 0; i < level; i++) span *= args.group;
     return fold_summaries<Element, WithMoments>(args.slots[level], first, count, level == 0, args.stats, span, args.n,
                                                 scratch.epoch, shared.of_warp);
   }
@@ -82,7 +82,7 @@ private:
 };
 
 template <class Element, bool WithMoments> struct GroupOf<StatsPolicy<Element, WithMoments>> {
-  static constexpr uint64_t tiles = stats_group_tiles;
+  __device__ static uint64_t tiles(const red_cuda_reduce &args) { return args.group; }
 };
 
 template <class Element, bool WithMoments> __device__ inline void stats(const red_cuda_reduce &args) {
@@ -97,11 +97,13 @@ template <class Element, bool WithMoments> __device__ inline void stats(const re
     if (tile_is_whole<Element>(args, t)) {
       const ChunkAt<Element> chunk(args, t);
       Rows<Element> x;
+      typename Element::Bits first = 0; /* before the rows, or it would be asked for when they are there */
+      if constexpr (WithMoments) first = Rows<Element>::ask(chunk.at);
       if (args.streaming)
         x.template load_whole<true>(chunk.at);
       else
         x.template load_whole<false>(chunk.at);
-      gather_tile<Element, WithMoments, true>(args, x, chunk, scratch);
+      gather_tile<Element, WithMoments, true>(args, x, chunk, first, scratch);
     } else {
       gather_any_tile<Element, WithMoments>(args, t, scratch);
     }

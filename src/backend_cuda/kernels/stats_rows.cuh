@@ -125,6 +125,23 @@ template <class Element> struct Rows {
     }
   }
 
+  /* The first element, asked for here and now. */
+  __device__ static Bits ask(const void *in) {
+    Bits bits;
+    if constexpr (Element::bytes == 8) {
+      asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(bits) : "l"(in));
+    } else if constexpr (Element::bytes == 4) {
+      asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(bits) : "l"(in));
+    } else if constexpr (Element::bytes == 2) {
+      uint16_t half;
+      asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(half) : "l"(in));
+      bits = half;
+    } else {
+      asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(bits) : "l"(in));
+    }
+    return bits;
+  }
+
   /* Floats: the lanes' sums in the order of the law. */
   template <bool Whole, class Number> __device__ void sum(unsigned left, Number (&a)[lanes]) const {
 #pragma unroll
@@ -164,24 +181,15 @@ template <class Element> struct Rows {
     return count;
   }
 
-  /* The first place with this key of RED_MIN, zeros of either sign being equal; chunk elements or more if none has it.
-   */
+  /* The first place with this key of RED_MIN, zeros of either sign being equal; UINT32_MAX if none has it. */
   __device__ uint32_t find(const Element &element, Key key) const {
+    const auto wanted = element.with_key(key);
     uint32_t first = UINT32_MAX;
 #pragma unroll
     for (int r = rows - 1; r >= 0; r--)
 #pragma unroll
-      for (int v = lanes - 1; v >= 0; v--) {
-        Bits bits = Element::bits(x[r], v);
-        bool found;
-        if constexpr (Element::is_float)
-          found = element.is_nan(bits)
-                      ? key == nan_key<Element>() || ~key == nan_key<Element>()
-                      : Element::key(bits) == key || ((bits & Element::positive) == 0 && (key == 0 || key == -1));
-        else
-          found = element.key(bits) == key;
-        if (found) first = place(r, v);
-      }
+      for (int v = lanes - 1; v >= 0; v--)
+        if (wanted.has(Element::bits(x[r], v))) first = place(r, v);
     return first;
   }
 };

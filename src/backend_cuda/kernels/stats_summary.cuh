@@ -178,62 +178,71 @@ template <class Element, bool WithMoments> struct SummarySlot {
   }
 };
 
-/* Groups of tiles are smaller than elsewhere: summaries are long, and every thread has few of them in flight. */
-constexpr uint64_t stats_group_tiles = RED_CUDA_STATS_GROUP;
+/* A thread folds up to 2^(stats_levels + 1) slots of a group. */
+constexpr unsigned stats_levels = 5;
+static_assert(RED_CUDA_STATS_MOST <= (2u << stats_levels) * block_threads, "groups are folded by a block");
 
 /* ---- Folding a group
  * -------------------------------------------------------------------------------------------------
  */
 
-template <class Element> __device__ inline Summary<Element> from_lane_above(const Summary<Element> &s, unsigned h) {
-  constexpr unsigned words = sizeof(Summary<Element>) / 4;
+template <class Element, bool WithMoments>
+__device__ inline Summary<Element> from_lane_above(const Summary<Element> &s, unsigned h) {
+  constexpr unsigned words = (sizeof s - (WithMoments ? 0 : sizeof(Moments))) / 4; /* moments come last */
   uint32_t word[words];
-  Summary<Element> above;
-  __builtin_memcpy(word, &s, sizeof s);
+  Summary<Element> above = s;
+  __builtin_memcpy(word, &s, sizeof word);
 #pragma unroll
   for (unsigned i = 0; i < words; i++) word[i] = __shfl_down_sync(0xffffffffu, word[i], h);
-  __builtin_memcpy(&above, word, sizeof above);
+  __builtin_memcpy(&above, word, sizeof word);
   return above;
 }
 
+/* Two slots from `at` on, of which `count` exist. A slot stands for `span` elements of n. */
+template <class Element, bool WithMoments>
+__device__ inline Summary<Element> wait_for_two(const uint64_t *slots, uint64_t at, unsigned count, bool tile,
+                                                unsigned stats, uint64_t span, uint64_t n, uint32_t epoch) {
+  SummarySlot<Element, WithMoments> slot[2];
+  bool waits;
+  do {
+    waits = false;
+#pragma unroll
+    for (unsigned k = 0; k < 2; k++) slot[k].read(slots, k < count ? at + k : at, tile, stats, epoch);
+#pragma unroll
+    for (unsigned k = 0; k < 2; k++) waits = waits || (k < count && !slot[k].valid(epoch));
+  } while (waits);
+  Summary<Element> two[2];
+#pragma unroll
+  for (unsigned k = 0; k < 2; k++) {
+    uint64_t begin = (at + k) * span;
+    two[k] = k < count ? slot[k].value(at + k, tile, n - begin < span ? n - begin : span) : no_summary<Element>();
+  }
+  return merge<Element, WithMoments>(two[0], two[1]);
+}
+
 /*
- * Slots first .. first + count - 1, at most `stats_group_tiles`, as a tree of neighbours: four a thread where there are
- * so many, then lanes, then warps. `span` is how many elements a slot stands for. The result is in thread 0.
+ * Slots first .. first + count - 1, RED_CUDA_STATS_MOST at most, as a tree of neighbours: as many a thread as it takes,
+ * two at a time, then lanes, then warps. The result is in thread 0.
  */
 template <class Element, bool WithMoments>
 __device__ inline Summary<Element> fold_summaries(const uint64_t *slots, uint64_t first, unsigned count, bool tile,
                                                   unsigned stats, uint64_t span, uint64_t n, uint32_t epoch,
                                                   Summary<Element> (&of_warp)[block_warps]) {
-  constexpr unsigned most = stats_group_tiles / block_threads;
   unsigned each = 1;
   while (each * block_threads < count) each *= 2;
-  Summary<Element> left, s = no_summary<Element>();
+  const unsigned begin = threadIdx.x * each, pairs = (each + 1) / 2;
+  Summary<Element> s, left[stats_levels]; /* left siblings, one for each level */
 #pragma unroll 1
-  for (unsigned i = 0; i < most; i += 2) {
-    SummarySlot<Element, WithMoments> slot[2];
-    unsigned at = threadIdx.x * each + i;
-    bool here[2] = {i < each && at < count, i + 1 < each && at + 1 < count}, waits;
-    if (i >= each) break;
-    do {
-#pragma unroll
-      for (unsigned k = 0; k < 2; k++) slot[k].read(slots, first + (here[k] ? at + k : 0), tile, stats, epoch);
-      waits = (here[0] && !slot[0].valid(epoch)) || (here[1] && !slot[1].valid(epoch));
-    } while (waits);
-    Summary<Element> pair[2];
-#pragma unroll
-    for (unsigned k = 0; k < 2; k++) {
-      uint64_t index = first + at + k, begin = index * span;
-      pair[k] = here[k] ? slot[k].value(index, tile, n - begin < span ? n - begin : span) : no_summary<Element>();
-    }
-    s = merge<Element, WithMoments>(pair[0], pair[1]);
-    if (i == 0)
-      left = s;
-    else
-      s = merge<Element, WithMoments>(left, s);
+  for (unsigned p = 0; p < pairs; p++) {
+    unsigned at = begin + 2 * p, here = at < count ? count - at : 0;
+    s = wait_for_two<Element, WithMoments>(slots, first + (here > 0 ? at : 0), here < each ? here : each, tile, stats,
+                                           span, n, epoch);
+    unsigned level = 0;
+    for (; (p >> level & 1) != 0; level++) s = merge<Element, WithMoments>(left[level], s);
+    if (p + 1 < pairs) left[level] = s;
   }
-  static_assert(most == 4, "two pairs are one node");
 #pragma unroll 1
-  for (unsigned h = 1; h < 32; h *= 2) s = merge<Element, WithMoments>(s, from_lane_above(s, h));
+  for (unsigned h = 1; h < 32; h *= 2) s = merge<Element, WithMoments>(s, from_lane_above<Element, WithMoments>(s, h));
   __syncthreads();
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = s;
   __syncthreads();

@@ -90,10 +90,10 @@ template <class S, class Number> __device__ inline Number fold_tile(const Number
   return S::chunks == 1 ? first : first + fold_row<S>(stored, S::chunks - 1);
 }
 
-/* What all warps have to say about a tile, before the barrier. */
+/* What all warps have to say about a tile, before the barrier. `first` is the chunk's first element. */
 template <class Element, bool WithMoments, bool Whole>
 __device__ inline void gather_tile(const red_cuda_reduce &args, const Rows<Element> &x, const ChunkAt<Element> &chunk,
-                                   StatsScratch<Element, WithMoments> &scratch) {
+                                   typename Element::Bits first, StatsScratch<Element, WithMoments> &scratch) {
   const Element element(args.element);
   uint32_t nans = 0;
   if constexpr (Element::is_float) {
@@ -108,7 +108,7 @@ __device__ inline void gather_tile(const red_cuda_reduce &args, const Rows<Eleme
     if (threadIdx.x % 32 == 0) scratch.sum[threadIdx.x / 32] = sum;
   }
   if (args.stats & needs_extremes) store_extremes(element, x, nans > 0, scratch);
-  if constexpr (WithMoments) gather_tile_moments<Element, Whole>(args, x, chunk.at, chunk.left, scratch.moments);
+  if constexpr (WithMoments) gather_tile_moments<Element, Whole>(args, x, first, chunk.left, scratch.moments);
 }
 
 /* The tile's summary, after the barrier, in thread 0. Missing elements were added as copies of in[0]. */
@@ -147,7 +147,8 @@ __device__ __noinline__ void gather_any_tile(const red_cuda_reduce &args, uint64
   const ChunkAt<Element> chunk(args, t);
   Rows<Element> x;
   x.load_partial(args.in, chunk.at, chunk.left);
-  gather_tile<Element, WithMoments, false>(args, x, chunk, scratch);
+  const typename Element::Bits first = chunk.left > 0 ? Rows<Element>::element(chunk.at, 0) : 0;
+  gather_tile<Element, WithMoments, false>(args, x, chunk, first, scratch);
 }
 
 /* The first element of tile t with this key of RED_MIN; all threads call and get it. */
