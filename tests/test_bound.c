@@ -63,6 +63,30 @@ START_TEST(depths_of_products) {
 }
 END_TEST
 
+/* A mean adds its division to the sum's bound, a norm half the depth in f64 to its rounding; exact is one rounding. */
+START_TEST(finished_sums) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_MEAN, RED_F32, 4096);
+  double bound;
+  ck_red(red_error_bound(&problem, 4096.0, &bound));
+  ck_assert_msg(bound >= 39 * 0x1p-24 && bound <= 39.01 * 0x1p-24, "mean: %g", bound);
+  problem.exact = 1;
+  ck_red(red_error_bound(&problem, 1.0, &bound));
+  ck_assert_msg(bound >= 0x1p-24 && bound <= 0x1.001p-24, "exact mean: %g", bound);
+  problem.exact = 0;
+  problem.op = RED_NRM2;
+  ck_red(red_error_bound(&problem, 1.0, &bound));
+  ck_assert_msg(bound >= 0x1p-24 && bound <= 0x1.001p-24, "norm: %g", bound);
+  problem.out = RED_F64; /* two chunks of f64 */
+  ck_red(red_error_bound(&problem, 1.0, &bound));
+  ck_assert_msg(bound >= (0.5 * 38 + 1) * 0x1p-53 && bound <= 20.01 * 0x1p-53, "norm in f64: %g", bound);
+  problem.in = RED_F64;
+  ck_red(red_error_bound(&problem, 1.0, &bound));
+  ck_assert_msg(bound >= 0x1p-53 && bound <= 0x1.001p-53, "norm of f64: %g", bound);
+  ck_red(red_error_bound(&problem, INFINITY, &bound));
+  ck_assert(isinf(bound));
+}
+END_TEST
+
 START_TEST(overflow_knows_nothing) {
   ck_assert(isinf(bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, 1000, INFINITY)));
   ck_assert(isinf(bound_of(RED_REDUCE, RED_F32, RED_DTYPE_DEFAULT, RED_F16, 10, 65520.0)));
@@ -150,7 +174,7 @@ START_TEST(other_problems_have_none) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_MAX, RED_F32, 10);
   double bound = 7;
   ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
-  problem.op = RED_MEAN;
+  problem.op = RED_PROD;
   ck_assert_int_eq(red_error_bound(&problem, 1.0, &bound), RED_ERR_UNSUPPORTED);
   problem.op = RED_DOT;
   problem.in = RED_I32;
@@ -169,6 +193,7 @@ static void fill_suite(TCase *tests) {
   tcase_add_test(tests, depths);
   tcase_add_test(tests, depths_of_products);
   tcase_add_test(tests, random_products_stay_within);
+  tcase_add_test(tests, finished_sums);
   tcase_add_test(tests, overflow_knows_nothing);
   tcase_add_test(tests, random_sums_stay_within);
   tcase_add_test(tests, other_problems_have_none);

@@ -8,7 +8,7 @@
 
 #include "half.h"
 
-static double float_value(red_dtype dtype, const red_scalar *value) {
+double format_double(red_dtype dtype, const red_scalar *value) {
   switch (dtype) {
   case RED_F16:
     return f16_to_double(value->f16);
@@ -36,7 +36,7 @@ static int reads_back(red_dtype dtype, const red_scalar *value, const char *text
 }
 
 static void format_float(red_dtype dtype, const red_scalar *value, char text[VALUE_TEXT_BYTES]) {
-  const double number = float_value(dtype, value);
+  const double number = format_double(dtype, value);
   if (isnan(number))
     strcpy(text, "nan");
   else if (isinf(number))

@@ -21,6 +21,9 @@ const char *format_json(red_dtype dtype, const void *value, char text[VALUE_TEXT
 /* 0x and two digits a byte, the most significant first. */
 const char *format_hex(red_dtype dtype, const void *value, char text[VALUE_TEXT_BYTES]);
 
+/* The number that a float is. */
+double format_double(red_dtype dtype, const red_scalar *value);
+
 /* The bits of a value, zero-extended. */
 uint64_t format_bits(red_dtype dtype, const void *value);
 

@@ -54,8 +54,8 @@ const struct verb verb_reduce = {
         "argmin and argmax. Elements count in memory order, whatever the shape. --json prints an object with\n"
         "op, n, in, acc, out, value, bits and device; nan, inf and -inf are strings there.\n"
         "dot multiplies the elements of two files of the same type and length; one of them may be -.\n"
-        "--bound prints a second line for sum, asum and sumsq of floats: how far the value may be from the exact "
-        "one.\n",
+        "--bound prints a second line for sums and what is made of them (sum, dot, asum, sumsq, nrm2, mean), of\n"
+        "floats: how far the value may be from the exact one.\n",
     .examples = "  redtool reduce --op sum data.npy\n"
                 "  redtool reduce --op dot x.npy y.npy\n"
                 "  redtool reduce --op sum --bound data.npy\n"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format.h"
 #include "progress.h"
 #include "report.h"
 
@@ -63,19 +64,16 @@ static int make_context(struct task *task, const options *chosen) {
 }
 
 /*
- * Absolute values for the bound, in the same pass: sums need theirs, sums of magnitudes and squares are their own,
- * before they are rounded to a narrower type.
+ * Absolute values for the bound, in the same pass: sums and products need theirs, sums of magnitudes and squares are
+ * their own, before they are rounded to a narrower type. The results of norms and exact sums tell enough.
  */
 static int make_magnitudes(struct task *task) {
   red_problem problem = task->problem;
   double bound;
   red_status status = red_error_bound(&problem, 0, &bound); /* are there bounds? */
   if (status) return library_error(status);
-  if (problem.op == RED_DOT) {
-    complain("--bound is not available for dot");
-    return EXIT_LIBRARY;
-  }
-  if (problem.op == RED_SUM) problem.op = RED_ASUM;
+  if (problem.exact || problem.op == RED_NRM2) return EXIT_OK;
+  if (problem.op == RED_SUM || problem.op == RED_MEAN) problem.op = RED_ASUM;
   problem.out = problem.acc;
   if (problem.acc == RED_F64)
     problem.init.f64 = fabs(problem.init.f64);
@@ -89,11 +87,12 @@ red_status task_bound(const struct task *task, double *bound) {
   red_scalar magnitude;
   red_problem problem = task->problem;
   problem.n = red_accumulator_count(task->accumulator);
-  const red_status status = red_accumulator_result(task->magnitudes, &magnitude);
+  const bool own = task->magnitudes == NULL;
+  const red_status status = red_accumulator_result(own ? task->accumulator : task->magnitudes, &magnitude);
   if (status) return status;
-  const double sum = problem.acc == RED_F64 ? magnitude.f64 : (double)magnitude.f32;
+  const double value = fabs(format_double(own ? problem.out : problem.acc, &magnitude));
   *bound = INFINITY;
-  return isnan(sum) ? RED_OK : red_error_bound(&problem, sum, bound);
+  return isnan(value) ? RED_OK : red_error_bound(&problem, value, bound);
 }
 
 /* Both inputs of an operator of two arrays. */
@@ -139,6 +138,31 @@ static int lengths_differ(const struct task *task, const char *longer, const cha
                   red_accumulator_count(task->accumulator), shorter);
 }
 
+enum {
+  MAGNITUDES = 4096 /* elements at a time */
+};
+
+/* |x| of floats: their sign bits cleared. */
+static void copy_magnitudes(unsigned char *to, const unsigned char *piece, uint64_t count, size_t width) {
+  memcpy(to, piece, count * width);
+  for (uint64_t i = 0; i < count; i++) to[i * width + width - 1] &= 0x7f;
+}
+
+/* Products for the bound. */
+static red_status add_magnitudes(const struct task *task, const unsigned char *x, const unsigned char *y,
+                                 uint64_t pairs) {
+  unsigned char abs_x[MAGNITUDES * sizeof(double)], abs_y[sizeof abs_x];
+  const size_t width = task->input.width;
+  red_status status = RED_OK;
+  for (uint64_t i = 0; i < pairs && !status; i += MAGNITUDES) {
+    const uint64_t count = pairs - i < MAGNITUDES ? pairs - i : MAGNITUDES;
+    copy_magnitudes(abs_x, x + i * width, count, width);
+    copy_magnitudes(abs_y, y + i * width, count, width);
+    status = red_accumulator_add2(task->magnitudes, abs_x, abs_y, count);
+  }
+  return status;
+}
+
 /* The longest pieces that both kinds of input have. */
 static int consume_pairs(struct task *task) {
   for (;;) {
@@ -148,7 +172,8 @@ static int consume_pairs(struct task *task) {
     if (!code) code = input_next(&task->second, INPUT_BUFFER, &piece2, &count2);
     if (code) return code;
     const uint64_t pairs = count < count2 ? count : count2;
-    const red_status status = red_accumulator_add2(task->accumulator, piece, piece2, pairs);
+    red_status status = red_accumulator_add2(task->accumulator, piece, piece2, pairs);
+    if (!status && task->magnitudes) status = add_magnitudes(task, piece, piece2, pairs);
     if (status) return library_error(status);
     if (count > count2) return lengths_differ(task, task->input.name, task->second.name);
     if (count < count2) return lengths_differ(task, task->second.name, task->input.name);

@@ -13,7 +13,7 @@ struct task {
   red_problem problem; /* resolved: no default dtypes left */
   red_context *context;
   red_accumulator *accumulator;
-  red_accumulator *magnitudes; /* for --bound: the same of absolute values, in the accumulator's type; or NULL */
+  red_accumulator *magnitudes; /* for --bound: the same of absolute values, in the accumulator's type, if needed */
   red_device_info device;      /* that works on the data */
 };
 

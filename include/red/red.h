@@ -272,6 +272,7 @@ RED_API red_status red_reference2(const red_problem *problem, const void *x, con
  * the depth of the tree (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2), rounded up, plus
  * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if the sum may overflow. asum is such a
  * sum; for dot and sumsq, abs_sum is the canonical dot of the absolute values, and the bound counts their rounding too.
+ * mean: the canonical asum, not yet divided. nrm2 and exact problems, whose results tell enough: the result's magnitude.
  */
 RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Error bounds of canonical float sums and sums of products, from the depth of their trees. */
+/* Error bounds: of canonical float sums, sums of products and what is made of them, from the depth of their trees. */
 #include <math.h>
 
 #include "fpenv.h"
@@ -76,10 +76,26 @@ static double overflow_from(red_dtype dtype) {
   }
 }
 
-static double bound_of(const red_lowered *lowered, double abs_sum) {
+/* The most that rounding to the type has changed a number that is `rounded` now. */
+static double rounding_bound(red_dtype dtype, double rounded) {
+  if (isinf(rounded)) return INFINITY;
+  const double u = unit_roundoff(dtype);
+  return round_up(u * (rounded + smallest_step(dtype)) / (1 - u) + smallest_step(dtype));
+}
+
+/*
+ * A norm is the root of a sum of exact squares, whose relative error gamma is at most gamma / (2 - gamma) of the root:
+ * |sqrt(1 + t) - 1| = |t| / (1 + sqrt(1 + t)).
+ */
+static double norm_bound(const red_lowered *lowered, double norm) {
+  const double k = reduce_depth(lowered), u = unit_roundoff(lowered->acc), gamma = k * u / (1 - k * u);
+  const double rounding = rounding_bound(lowered->out, norm), root = norm + rounding, relative = gamma / (2 - gamma);
+  return round_up(rounding + root * relative / (1 - relative));
+}
+
+static double sum_bound(const red_lowered *lowered, double abs_sum) {
   uint64_t n = lowered->n;
-  if (n == 0) return 0;
-  bool exclusive = lowered->kind == RED_EXCLUSIVE_SCAN;
+  bool exclusive = lowered->kind == RED_EXCLUSIVE_SCAN, mean = lowered->finish == RED_FINISH_MEAN;
   unsigned k = lowered->kind == RED_REDUCE ? reduce_depth(lowered) : scan_depth(exclusive ? n - 1 : n);
   bool products = lowered->map == RED_MAP_PRODUCT || lowered->map == RED_MAP_SQUARE;
   if (lowered->has_init) k++;
@@ -87,11 +103,22 @@ static double bound_of(const red_lowered *lowered, double abs_sum) {
   double u = unit_roundoff(lowered->acc), underflow = products ? round_up((double)n * smallest(lowered->acc)) : 0;
   double gamma = k * u / (1 - k * u);
   double exact_abs = round_up((abs_sum + underflow) / (1 - gamma)); /* abs_sum has the same error itself */
-  double bound = round_up(gamma * exact_abs + underflow);
+  double bound = round_up(gamma * exact_abs + underflow), finish = unit_roundoff(lowered->out);
+  if (mean) {
+    exact_abs = round_up(exact_abs / (double)n);
+    bound = round_up(bound / (double)n);
+    if (n >> 53 != 0) finish += 0x1p-52; /* the divisor is rounded, too */
+  }
   if (exact_abs + bound >= overflow_from(lowered->out)) return INFINITY;
-  if (lowered->out_bytes < lowered->acc_bytes)
-    bound = round_up(bound + unit_roundoff(lowered->out) * (exact_abs + bound) + smallest_step(lowered->out));
-  return k == 0 && lowered->out_bytes >= lowered->acc_bytes ? 0 : bound;
+  bool rounded = mean || lowered->out_bytes < lowered->acc_bytes;
+  if (rounded) return round_up(bound + finish * (exact_abs + bound) + smallest_step(lowered->out));
+  return k == 0 ? 0 : bound;
+}
+
+static double bound_of(const red_lowered *lowered, double magnitude) {
+  if (lowered->n == 0) return 0;
+  if (lowered->exact) return rounding_bound(lowered->out, magnitude);
+  return lowered->finish == RED_FINISH_ROOT ? norm_bound(lowered, magnitude) : sum_bound(lowered, magnitude);
 }
 
 red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound) {
@@ -99,10 +126,10 @@ red_status red_error_bound(const red_problem *problem, double abs_sum, double *b
   red_lowered lowered;
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
-  bool sums = lowered.family == RED_FAMILY_ADD && lowered.finish == RED_FINISH_VALUE;
-  if (!lowered.canonical || !sums || lowered.kind == RED_STATS)
+  bool sums = lowered.family == RED_FAMILY_ADD && (lowered.canonical || lowered.exact);
+  if (!sums || lowered.kind == RED_STATS)
     return red_fail(RED_ERR_UNSUPPORTED,
-                    "problem: bounds exist for canonical sums of floats only: sum, dot, asum and sumsq");
+                    "problem: bounds exist for sums of floats only: sum, dot, asum, sumsq, nrm2 and mean");
   if (!(abs_sum >= 0)) return red_fail(RED_ERR_INVALID, "abs_sum = %g: expected a sum of absolute values", abs_sum);
   red_fpenv saved = red_fpenv_enter();
   double value = bound_of(&lowered, abs_sum);

@@ -66,6 +66,40 @@ class Bound(ToolTest):
             self.assertLessEqual(abs(Fraction(single(got["value"])) - exact), Fraction(got["bound"]))
             self.assertLess(got["bound"], 60 * 2.0 ** -24 * float(exact))
 
+    def test_products(self):
+        for dtype in ("f32", "f64"):
+            x, y = mixed(7001, dtype), mixed(9000, dtype)[1999:]
+            terms = [Fraction(a) * Fraction(b) for a, b in zip(x, y)]
+            got = self.json("reduce", "--op", "dot", "--bound", self.file("x.npy", npy(dtype, x)),
+                            self.file("y.npy", npy(dtype, y)))
+            proven = (depth(7001, dtype) + 1) * U[dtype] * sum(map(abs, terms))
+            self.assertLessEqual(abs(Fraction(got["value"]) - sum(terms)), Fraction(got["bound"]))
+            self.assertTrue(proven <= Fraction(got["bound"]) <= proven * Fraction(1001, 1000))
+
+    def test_means(self):
+        for dtype, n in (("f32", 1), ("f32", 5001), ("f64", 5001)):
+            x = mixed(n, dtype)
+            got = self.json("reduce", "--op", "mean", "--bound", "--dtype", dtype, "-", stdin=raw(dtype, x))
+            value, exact = Fraction(got["value"]), sum(map(Fraction, x)) / n
+            proven = depth(n, dtype) * U[dtype] * sum(abs(Fraction(v)) for v in x) / n
+            self.assertLessEqual(abs(value - exact), Fraction(got["bound"]))
+            self.assertLessEqual(Fraction(got["bound"]), (proven + U[dtype] * sum(abs(Fraction(v)) for v in x) / n) * 2)
+
+    def test_norms(self):
+        for dtype in ("f32", "f64"):
+            x = mixed(5001, dtype)
+            got = self.json("reduce", "--op", "nrm2", "--bound", "--dtype", dtype, "-", stdin=raw(dtype, x))
+            value, bound, squares = Fraction(got["value"]), Fraction(got["bound"]), sum(Fraction(v) ** 2 for v in x)
+            self.assertTrue((value - bound) ** 2 <= squares <= (value + bound) ** 2)
+            self.assertTrue(U[dtype] * value <= bound <= U[dtype] * value * Fraction(1001, 1000))
+
+    def test_exact_results_are_rounded_once(self):
+        for op in ("sum", "mean", "nrm2"):
+            got = self.json("reduce", "--op", op, "--exact", "--bound", "--dtype", "f32", "-",
+                            stdin=raw("f32", [2.0 ** 24, 1.0, 2.0 ** -60]))
+            value = got["value"]
+            self.assertTrue(value * 2.0 ** -24 <= got["bound"] <= value * 2.0 ** -23.99)
+
     def test_unknown(self):
         for numbers in ([float("inf"), 1.0], [float("nan")], [3e38, 3e38]):
             got = self.json("reduce", "--op", "sum", "--bound", "--dtype", "f32", "-", stdin=raw("f32", numbers))
@@ -74,8 +108,6 @@ class Bound(ToolTest):
     def test_refusals(self):
         self.fails(LIBRARY, "reduce", "--op", "max", "--bound", "--dtype", "f32", "-", stdin=b"", says="bounds exist for")
         self.fails(LIBRARY, "reduce", "--op", "sum", "--bound", "--dtype", "i32", "-", stdin=b"", says="bounds exist for")
-        x = self.file("x.npy", npy("f32", [1, 2]))
-        self.fails(LIBRARY, "reduce", "--op", "dot", "--bound", x, x, says="--bound is not available for dot")
 
 
 class AgainstExact(ToolTest):
