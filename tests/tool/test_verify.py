@@ -15,7 +15,7 @@ from harness import MISMATCH, OK, Screen, ToolTest, main
 wrong_tool = sys.argv.pop(2)
 
 FILES = ("adversarial", "sum", "prod", "integer", "logic", "order", "scan", "scan_any_order", "dot", "norms", "stats", "exact",
-         "exact_maps", "large")
+         "exact_maps", "exact_ties", "large")
 RANDOM = ("random reduce", "random scan", "random exscan", "random stats")
 
 

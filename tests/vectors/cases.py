@@ -2,6 +2,7 @@
 """The vector files, and the lists of cases that go into each. The answers are computed by law.py."""
 from cases_any_order import integers, logic, order_of_floats, scans_of_integers, scans_of_order
 import cases_exact_maps
+import cases_exact_ties
 from cases_exact import (exact_cancelling, exact_init, exact_integers, exact_lengths, exact_rooms, exact_rounding,
                          exact_values)
 from cases_norms import (dot_fused, dot_integers, dot_lengths, dot_values, magnitudes_and_squares, mean_rounding,
@@ -22,6 +23,9 @@ FILES = {
                              exact_integers)),
     "dot": ("Dot products", (dot_lengths, dot_values, dot_fused, dot_integers)),
     "norms": ("Sums of magnitudes and squares, norms and means", (magnitudes_and_squares, norms, means, mean_rounding)),
+    "exact_ties": ("Exact results at ties and at the ends of the range", (
+        cases_exact_ties.dot_ties, cases_exact_ties.square_ties, cases_exact_ties.root_ties, cases_exact_ties.payloads,
+        cases_exact_ties.lengths)),
     "exact_maps": ("Exact dot products, norms and means", (
         cases_exact_maps.lengths, cases_exact_maps.values, cases_exact_maps.dots, cases_exact_maps.roots,
         cases_exact_maps.means)),
