@@ -240,6 +240,29 @@ __global__ void corners(unsigned *wrong) {
   if (!right) atomicAdd(wrong, 1u);
 }
 
+/* What the compiler cannot know: bits that come from memory. Which NaN wins, signed zeros, numbers below normal ones.
+ */
+__device__ unsigned bits_of(float x) {
+  return __float_as_uint(x);
+}
+
+__device__ volatile unsigned words[] = {0x7fc00001u, 0xffc00002u, 0x80000000u, 0u, 1u, 0x80000001u};
+
+__global__ void extremes_of_memory(unsigned *wrong) {
+  float x[6];
+  double zero[2];
+  for (int i = 0; i < 6; i++) x[i] = __uint_as_float(words[i]);
+  for (int i = 0; i < 2; i++) zero[i] = __hiloint2double(static_cast<int>(words[2 + i]), 0);
+  bool right = bits_of(red::Max()(x[0], x[1])) == words[0] && bits_of(red::Min()(x[1], x[0])) == words[1];
+  right = right && bits_of(red::Max()(x[4], x[1])) == words[1] && bits_of(red::Min()(x[0], x[4])) == words[0];
+  right = right && bits_of(red::MaxNum()(x[4], x[1])) == words[4] && bits_of(red::MinNum()(x[0], x[4])) == words[4];
+  right = right && bits_of(red::Max()(x[2], x[3])) == 0 && bits_of(red::Min()(x[3], x[2])) == words[2];
+  right = right && bits_of(red::Max()(x[4], x[3])) == 1 && bits_of(red::Min()(x[5], x[2])) == words[5];
+  right =
+      right && __double2hiint(red::Max()(zero[0], zero[1])) == 0 && __double2hiint(red::Min()(zero[1], zero[0])) < 0;
+  if (!right) atomicAdd(wrong, 1u);
+}
+
 void check_kernel(const char *what, void (*kernel)(unsigned *)) {
   unsigned *wrong;
   cudaMallocHost(&wrong, sizeof *wrong);
@@ -270,6 +293,7 @@ int main() {
   }
   check_kernel("shuffles", shuffles);
   check_kernel("corners", corners);
+  check_kernel("extremes of memory", extremes_of_memory);
   check_all<float, red::Sum>("float", AddHost(), 0.0f, number);
   check_all<double, red::Sum>("double", AddHost(), 0.0, [](unsigned i) { return number(i) / 7.0; });
   check_all<uint64_t, red::Xor>("uint64_t", XorHost(), 0, [](unsigned i) { return i * 0x9e3779b97f4a7c15ull; });

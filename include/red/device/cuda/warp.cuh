@@ -42,43 +42,53 @@ __device__ inline bool is_nan(float x) {
 __device__ inline bool is_nan(double x) {
   return x != x;
 }
-template <class T> __device__ inline bool precedes(T a, T b) {
-  return a < b;
+/* The lesser and the greater of two operands; a NaN loses, and if both are, any may be the result. */
+template <class T> __device__ inline T lesser(T a, T b) {
+  return b < a ? b : a;
 }
-/* IEEE 754-2019 minimum and maximum put -0 before +0. */
-__device__ inline bool precedes(float a, float b) {
-  return a < b || (a == b && __float_as_int(a) < 0 && __float_as_int(b) >= 0);
+template <class T> __device__ inline T greater(T a, T b) {
+  return a < b ? b : a;
 }
-__device__ inline bool precedes(double a, double b) {
-  return a < b || (a == b && __double_as_longlong(a) < 0 && __double_as_longlong(b) >= 0);
+/* These instructions put -0 before +0, as IEEE 754-2019 does, and flush nothing, whatever the compiler's options. */
+__device__ inline float lesser(float a, float b) {
+  float result;
+  asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+__device__ inline float greater(float a, float b) {
+  float result;
+  asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+__device__ inline double lesser(double a, double b) {
+  double result;
+  asm("min.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+  return result;
+}
+__device__ inline double greater(double a, double b) {
+  double result;
+  asm("max.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+  return result;
 }
 } // namespace detail
 
 /* minimum, maximum: a NaN wins. */
 struct Min {
   template <class T> __device__ T operator()(T a, T b) const {
-    if (detail::is_nan(a)) return a;
-    return detail::is_nan(b) || detail::precedes(b, a) ? b : a;
+    return detail::is_nan(a) ? a : detail::is_nan(b) ? b : detail::lesser(a, b);
   }
 };
 struct Max {
   template <class T> __device__ T operator()(T a, T b) const {
-    if (detail::is_nan(a)) return a;
-    return detail::is_nan(b) || detail::precedes(a, b) ? b : a;
+    return detail::is_nan(a) ? a : detail::is_nan(b) ? b : detail::greater(a, b);
   }
 };
 /* minimumNumber, maximumNumber: a NaN loses. */
 struct MinNum {
-  template <class T> __device__ T operator()(T a, T b) const {
-    if (detail::is_nan(a)) return b;
-    return detail::precedes(b, a) ? b : a;
-  }
+  template <class T> __device__ T operator()(T a, T b) const { return detail::is_nan(a) ? b : detail::lesser(a, b); }
 };
 struct MaxNum {
-  template <class T> __device__ T operator()(T a, T b) const {
-    if (detail::is_nan(a)) return b;
-    return detail::precedes(a, b) ? b : a;
-  }
+  template <class T> __device__ T operator()(T a, T b) const { return detail::is_nan(a) ? b : detail::greater(a, b); }
 };
 
 /* ---- Shuffles -----------------------------------------------------------------------------------------------------
