@@ -114,7 +114,7 @@ stage_static() {
       -Dbench=enabled
     RED_TEST_SCALE=0.1 run_suites build/ci/$kind --suite headers --suite examples --suite omp
   done
-  meson compile -C build/ci/shared red-bench-cpu
+  meson compile -C build/ci/shared red-bench-cpu red-peer-cpu
 }
 
 # The CUDA backend builds without a GPU; its suites then say why they are left out.

@@ -50,6 +50,10 @@ static const struct {
     {"compare", 0, "OLD", "also print how fast each row is relative to OLD, a file that\n--json wrote"},
     {"fail-below", 0, "R", "with --compare: exit with 1 if a row is below R, as in 0.9"},
     {"plot", 0, "OUT", "draw bandwidth over n as an SVG picture"},
+    {"peer", 0, "COMMAND",
+     "also measure a program that computes the same by another\nlibrary, as those in bench/; may be given several "
+     "times"},
+    {"once", 0, NULL, "ladder: run each step once and print nothing, for profilers"},
     {"help", 'h', NULL, "this text"},
 };
 
@@ -183,6 +187,13 @@ static int set_option(options *chosen, option_id id, const char *argument) {
     break;
   case OPTION_JSON:
     chosen->json = true;
+    break;
+  case OPTION_PEER:
+    if (chosen->peer_count == OPTIONS_MOST_PEERS) return usage_error("more than %d peers", OPTIONS_MOST_PEERS);
+    chosen->peers[chosen->peer_count++] = argument;
+    break;
+  case OPTION_ONCE:
+    chosen->once = true;
     break;
   case OPTION_HELP:
   case OPTION_COUNT:

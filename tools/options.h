@@ -31,12 +31,15 @@ typedef enum option_id {
   OPTION_COMPARE,
   OPTION_FAIL_BELOW,
   OPTION_PLOT,
+  OPTION_PEER,
+  OPTION_ONCE,
   OPTION_HELP,
   OPTION_COUNT
 } option_id;
 
 enum {
-  OPTIONS_MOST_SAMPLES = 1000
+  OPTIONS_MOST_SAMPLES = 1000,
+  OPTIONS_MOST_PEERS = 16
 };
 
 #define OPTION_BIT(NAME) (1u << OPTION_##NAME)
@@ -56,10 +59,12 @@ typedef struct options {
   char **operands;      /* of a verb that takes any number of them */
   size_t operand_count;
   unsigned threads, samples;
-  bool exclusive, exact, bound, force, hex, json, csv;
+  bool exclusive, exact, bound, force, hex, json, csv, once;
   cache_state cache;
   double seconds, fail_below; /* 0: not given */
   const char *compare, *plot;
+  const char *peers[OPTIONS_MOST_PEERS]; /* commands */
+  size_t peer_count;
 } options;
 
 struct verb {

@@ -24,6 +24,7 @@ static int check_options(const options *chosen) {
   const bool picture_here = chosen->plot && strcmp(chosen->plot, "-") == 0;
   if (picture_here) return usage_error("bench: --plot needs a file, standard output has the table");
   if (chosen->json && chosen->csv) return usage_error("bench: --json and --csv exclude each other");
+  if (chosen->once) return usage_error("bench: --once is for the ladders of devices");
   if (chosen->fail_below > 0 && !chosen->compare) return usage_error("bench: --fail-below needs --compare OLD");
   return EXIT_OK;
 }
@@ -35,9 +36,11 @@ static int read_cases(struct bench *bench, const options *chosen) {
   return code;
 }
 
-/* Arrays of an OpenCL device may lie in host memory too. */
-static size_t copies_in_host_memory(const struct bench_devices *devices) {
+/* Arrays of an OpenCL device may lie in host memory too, and peers have their own. */
+static size_t copies_in_host_memory(const struct bench_devices *devices, const struct peers *peers) {
   size_t copies = 1;
+  for (size_t i = 0; i < peers->count; i++)
+    if (strncmp(peers->list[i].device, "cuda", 4) != 0) copies++;
   for (size_t i = 0; i < devices->count; i++)
     if (strcmp(devices->list[i].info.backend, "opencl") == 0) copies++;
   return copies;
@@ -49,6 +52,7 @@ static unsigned states_of(const options *chosen) {
 
 static int set_up(struct bench *bench, const options *chosen) {
   int code = bench_devices_open(&bench->devices, chosen->backend, chosen->threads);
+  if (!code) code = peers_open(&bench->peers, chosen->peers, chosen->peer_count, &bench->devices, &bench->arrays);
   if (code) return code;
   const struct bench_device *host = bench_devices_host(&bench->devices);
   bench->threads = host ? host->info.units : 1;
@@ -58,7 +62,7 @@ static int set_up(struct bench *bench, const options *chosen) {
       (chosen->seconds > 0 ? chosen->seconds : default_seconds) / (double)(bench->cases.count * states_of(chosen));
   bench->arrays.threads = bench->threads;
   const bool cold = chosen->cache != CACHE_WARM;
-  code = arrays_check(&bench->cases, copies_in_host_memory(&bench->devices), cold);
+  code = arrays_check(&bench->cases, copies_in_host_memory(&bench->devices, &bench->peers), cold);
   return !code && cold ? arrays_make_sweep(&bench->arrays) : code;
 }
 
@@ -106,11 +110,11 @@ static int run_all(struct bench *bench, const options *chosen) {
 
 static void print(const struct bench *bench, const options *chosen) {
   if (chosen->json)
-    table_print_json(&bench->table, &bench->devices);
+    table_print_json(&bench->table, &bench->devices, &bench->peers);
   else if (chosen->csv)
     table_print_csv(&bench->table);
   else
-    table_print(&bench->table, &bench->devices);
+    table_print(&bench->table, &bench->devices, &bench->peers);
 }
 
 /* What was asked for beside the table. The table itself is printed even if a row is judged too slow. */
@@ -137,6 +141,7 @@ static int run_problems(const options *chosen) {
   json_free(&old);
   arrays_free_sweep(&bench.arrays);
   table_free(&bench.table);
+  peers_close(&bench.peers);
   bench_devices_close(&bench.devices);
   cases_free(&bench.cases);
   return code;
@@ -172,7 +177,7 @@ const struct verb verb_bench = {
                 "  redtool bench ladder cpu\n",
     .accepts = OPTION_BIT(BACKEND) | OPTION_BIT(THREADS) | OPTION_BIT(CACHE) | OPTION_BIT(SAMPLES) |
                OPTION_BIT(SECONDS) | OPTION_BIT(JSON) | OPTION_BIT(CSV) | OPTION_BIT(COMPARE) | OPTION_BIT(FAIL_BELOW) |
-               OPTION_BIT(PLOT) | OPTION_BIT(FORCE),
+               OPTION_BIT(PLOT) | OPTION_BIT(PEER) | OPTION_BIT(ONCE) | OPTION_BIT(FORCE),
     .takes_list = true,
     .run = run_bench,
 };

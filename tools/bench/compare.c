@@ -73,7 +73,7 @@ static bool says(const struct json *item, const char *name, const char *text) {
 static double find_before(const struct row *row, const struct json *rows) {
   for (size_t i = 0; i < rows->count; i++) {
     const struct json *item = &rows->items[i];
-    if (says(item, "problem", row->c->text) && says(item, "device", row->device->info.id) &&
+    if (says(item, "problem", row->c->text) && says(item, "device", row->device->id) &&
         says(item, "route", route_names[row->route]) && says(item, "cache", row->cold ? "cold" : "warm"))
       return json_number(item, "median", 0);
   }
@@ -109,6 +109,6 @@ int compare_judge(const struct table *table, double least) {
   }
   if (!worst) return EXIT_OK;
   complain("%zu of %zu rows are below %g: the worst is %s on %s, %s, %s, at %.3f", below, compared, least,
-           worst->c->text, worst->device->info.id, route_names[worst->route], worst->cold ? "cold" : "warm", lowest);
+           worst->c->text, worst->device->id, route_names[worst->route], worst->cold ? "cold" : "warm", lowest);
   return EXIT_MISMATCH;
 }

@@ -125,6 +125,12 @@ void bench_devices_close(struct bench_devices *devices) {
   devices->count = 0;
 }
 
+struct bench_device *bench_devices_find(const struct bench_devices *devices, const char *id) {
+  for (size_t i = 0; i < devices->count; i++)
+    if (strcmp(devices->list[i].info.id, id) == 0) return &devices->list[i];
+  return NULL;
+}
+
 const struct bench_device *bench_devices_host(const struct bench_devices *devices) {
   for (size_t i = 0; i < devices->count; i++)
     if (devices->list[i].on_host) return &devices->list[i];

@@ -35,6 +35,9 @@ void bench_devices_close(struct bench_devices *devices);
 /* The CPU backend among them; NULL if there is none. */
 const struct bench_device *bench_devices_host(const struct bench_devices *devices);
 
+/* The device of an id; NULL if it is not among them. */
+struct bench_device *bench_devices_find(const struct bench_devices *devices, const char *id);
+
 /* Read other memory of the device, so that its caches hold nothing of the case. An exit status. */
 int bench_device_chill(struct bench_device *device);
 

@@ -22,11 +22,19 @@ struct racer {
   size_t turn, roof_turn;
 };
 
-/* All that take turns: the racers that can run, the roofs of devices, then those of the host. */
+/* A peer's turn. */
+struct guest {
+  struct peer *peer;
+  size_t turn;
+  char reason[256];
+};
+
+/* All that take turns: the racers that can run, the roofs of devices, then peers, then the roofs of the host. */
 struct round {
   struct racer *racers;
+  struct guest *guests;
   struct contestant *contestants;
-  size_t racer_count, turns, host_turn, host_count;
+  size_t racer_count, guest_count, turns, host_turn, host_count;
   struct roof host_roofs[MOST_ROOFS];
 };
 
@@ -63,12 +71,24 @@ static int add_racer(struct round *round, struct bench *bench, struct bench_devi
   return add_device_roof(round, racer, cold);
 }
 
+static int add_guest(struct round *round, struct peer *peer, const struct bench_case *c, bool cold) {
+  struct guest *guest = &round->guests[round->guest_count++];
+  bool taken;
+  *guest = (struct guest){.peer = peer, .turn = NO_TURN};
+  const int code = peer_take(peer, &c->problem, &taken, guest->reason, sizeof guest->reason);
+  if (code || !taken) return code;
+  guest->turn = round->turns++;
+  round->contestants[guest->turn] = peer_contestant(peer, cold);
+  return EXIT_OK;
+}
+
 static int prepare_round(struct round *round, struct bench *bench, const struct bench_case *c, bool cold) {
   const int routes = has_call(c) ? ROUTES : 1;
   int code = EXIT_OK;
   for (size_t i = 0; i < bench->devices.count; i++)
     for (int route = 0; route < routes && !code; route++)
       code = add_racer(round, bench, &bench->devices.list[i], c, (enum bench_route)route, cold);
+  for (size_t i = 0; i < bench->peers.count && !code; i++) code = add_guest(round, &bench->peers.list[i], c, cold);
   round->host_turn = round->turns;
   if (code || !bench_devices_host(&bench->devices)) return code;
   const bool copies = c->bytes_out > 0;
@@ -89,13 +109,42 @@ static void set_roof(struct row *row, const struct round *round, const struct ra
   }
 }
 
+/* A peer is held against what the same memory gives to the device that it shares. */
+static const struct racer *find_neighbour(const struct round *round, const struct peer *peer) {
+  for (size_t i = 0; i < round->racer_count; i++) {
+    const struct racer *racer = &round->racers[i];
+    if (racer->entry.device == peer->home && racer->entry.route == ROUTE_PLAN) return racer;
+  }
+  return NULL;
+}
+
+static int add_guest_rows(struct bench *bench, const struct round *round, const struct bench_case *c, bool cold) {
+  for (size_t i = 0; i < round->guest_count; i++) {
+    const struct guest *guest = &round->guests[i];
+    const struct racer *neighbour = find_neighbour(round, guest->peer);
+    struct row *row = table_add(&bench->table);
+    if (!row) return EXIT_LIBRARY;
+    *row = (struct row){.c = c,
+                        .device = &guest->peer->info,
+                        .route = ROUTE_PLAN,
+                        .cold = cold,
+                        .measured = guest->turn != NO_TURN,
+                        .is_peer = true};
+    snprintf(row->reason, sizeof row->reason, "%s", guest->reason);
+    if (!row->measured) continue;
+    row->time = round->contestants[guest->turn].result;
+    if (neighbour) set_roof(row, round, neighbour);
+  }
+  return EXIT_OK;
+}
+
 static int add_rows(struct bench *bench, const struct round *round, bool cold) {
   for (size_t i = 0; i < round->racer_count; i++) {
     const struct racer *racer = &round->racers[i];
     const struct entry *e = &racer->entry;
     struct row *row = table_add(&bench->table);
     if (!row) return EXIT_LIBRARY;
-    *row = (struct row){.c = e->c, .device = e->device, .route = e->route, .cold = cold, .measured = !e->status};
+    *row = (struct row){.c = e->c, .device = &e->device->info, .route = e->route, .cold = cold, .measured = !e->status};
     snprintf(row->reason, sizeof row->reason, "%s", e->reason);
     if (!row->measured) continue;
     row->time = round->contestants[racer->turn].result;
@@ -106,19 +155,24 @@ static int add_rows(struct bench *bench, const struct round *round, bool cold) {
 
 int measure_case(struct bench *bench, const struct bench_case *c, bool cold) {
   const size_t most = bench->devices.count * ROUTES;
+  const size_t peers = bench->peers.count;
   const struct sampling sampling = {bench->samples, bench->seconds};
   struct round round = {.racers = calloc(most, sizeof *round.racers),
-                        .contestants = calloc(2 * most + MOST_ROOFS, sizeof *round.contestants)};
+                        .guests = calloc(peers + 1, sizeof *round.guests),
+                        .contestants = calloc(2 * most + peers + MOST_ROOFS, sizeof *round.contestants)};
   int code = EXIT_OK;
-  if (!round.racers || !round.contestants) {
+  if (!round.racers || !round.guests || !round.contestants) {
     complain("out of memory for %zu measurements", most);
     code = EXIT_LIBRARY;
   }
   if (!code) code = prepare_round(&round, bench, c, cold);
+  for (size_t i = 0; i < round.turns; i++) round.contestants[i].warms_up = peers > 0;
   if (!code) code = sampling_measure(round.contestants, round.turns, &sampling);
   if (!code) code = add_rows(bench, &round, cold);
+  if (!code) code = add_guest_rows(bench, &round, c, cold);
   for (size_t i = 0; i < round.racer_count; i++) entry_release(&round.racers[i].entry);
   free(round.racers);
+  free(round.guests);
   free(round.contestants);
   return code;
 }

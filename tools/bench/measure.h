@@ -8,6 +8,7 @@
 
 struct bench {
   struct bench_devices devices;
+  struct peers peers;
   struct cases cases;
   struct table table;
   struct arrays arrays;

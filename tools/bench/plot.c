@@ -52,6 +52,16 @@ static bool belongs(const struct curve *curve, const struct row *row) {
          strcmp(row->c->series, like->c->series) == 0 && value_of(curve, row) > 0;
 }
 
+/* With warm and with cold caches a device has the same colour. */
+static const char *choose_color(struct plot *plot, const struct row *row) {
+  for (size_t i = 0; i + 1 < plot->curve_count; i++) {
+    const struct curve *curve = &plot->curves[i];
+    if (!curve->roof && curve->like->device == row->device && strcmp(curve->like->c->series, row->c->series) == 0)
+      return curve->color;
+  }
+  return colors[plot->colored++ % (sizeof colors / sizeof *colors)];
+}
+
 static void add_curve(struct plot *plot, const struct row *row, bool roof) {
   for (size_t i = 0; i < plot->curve_count; i++)
     if (plot->curves[i].roof == roof && belongs(&plot->curves[i], row)) return;
@@ -59,7 +69,7 @@ static void add_curve(struct plot *plot, const struct row *row, bool roof) {
   struct curve *curve = &plot->curves[plot->curve_count++];
   *curve = (struct curve){row, roof, "#888888", row->cold ? "6 4 2 4" : "6 4"};
   if (roof) return;
-  curve->color = colors[plot->colored++ % (sizeof colors / sizeof *colors)];
+  curve->color = choose_color(plot, row);
   curve->dash = row->cold ? "2 3" : NULL;
 }
 
@@ -68,7 +78,7 @@ static void find_curves(struct plot *plot) {
     const struct row *row = &plot->table->rows[i];
     if (!is_drawn(row)) continue;
     add_curve(plot, row, false);
-    if (row->roof > 0) add_curve(plot, row, true);
+    if (row->roof > 0 && !row->is_peer) add_curve(plot, row, true);
   }
 }
 
@@ -126,7 +136,7 @@ static void draw_legend(struct plot *plot, size_t index) {
   const double y = TOP + 10 + LEGEND_LINE * (double)index, x = LEFT + WIDTH + 20;
   char text[2 * CASE_TEXT_BYTES];
   svg_line(&plot->svg, (struct svg_point){x, y - 4}, (struct svg_point){x + 24, y - 4}, curve->color, curve->dash);
-  snprintf(text, sizeof text, "%s, %s%s, %s", curve->like->c->series, curve->like->device->info.id,
+  snprintf(text, sizeof text, "%s, %s%s, %s", curve->like->c->series, curve->like->device->id,
            curve->roof ? " roofline" : "", curve->like->cold ? "cold" : "warm");
   svg_text(&plot->svg, (struct svg_point){x + 30, y}, SVG_START, 0, text);
 }

@@ -71,13 +71,15 @@ static const char *share_text(double value, double of, char text[CELL_BYTES]) {
   return text;
 }
 
-static void print_devices(const struct bench_devices *devices) {
+static void print_devices(const struct bench_devices *devices, const struct peers *peers) {
   for (size_t i = 0; i < devices->count; i++) {
     const red_device_info *info = &devices->list[i].info;
     printf("%s: %s, %s", info->id, info->name, info->detail);
     if (info->bandwidth > 0) printf(", %.0f GB/s theoretical peak", info->bandwidth * 1e-9);
     printf("\n");
   }
+  for (size_t i = 0; i < peers->count; i++)
+    printf("%s: a peer on %s, %s\n", peers->list[i].info.id, peers->list[i].device, peers->list[i].command);
 }
 
 static void print_rooflines(const struct table *table) {
@@ -91,7 +93,7 @@ static void print_rooflines(const struct table *table) {
 
 static void print_row(const struct table *table, const struct row *row) {
   char median[CELL_BYTES], q1[CELL_BYTES], q3[CELL_BYTES], roof[CELL_BYTES], peak[CELL_BYTES];
-  printf("%-32s %-12s %-5s %-5s", row->c->text, row->device->info.id, route_names[row->route], cache_name(row));
+  printf("%-32s %-16s %-5s %-5s", row->c->text, row->device->id, route_names[row->route], cache_name(row));
   if (!row->measured) {
     printf(" %s\n", row->reason);
     return;
@@ -99,7 +101,7 @@ static void print_row(const struct table *table, const struct row *row) {
   const double bandwidth = row_bandwidth(row);
   printf(" %11s %11s %11s %9.2f %7s %7s", time_text(row->time.median, median), time_text(row->time.q1, q1),
          time_text(row->time.q3, q3), bandwidth * 1e-9, share_text(bandwidth, row->roof, roof),
-         share_text(bandwidth, row->device->info.bandwidth, peak));
+         share_text(bandwidth, row->device->bandwidth, peak));
   if (table->compared) {
     if (row->before > 0)
       printf(" %7.3f", row->before / row->time.median);
@@ -109,10 +111,10 @@ static void print_row(const struct table *table, const struct row *row) {
   printf("\n");
 }
 
-void table_print(const struct table *table, const struct bench_devices *devices) {
-  print_devices(devices);
+void table_print(const struct table *table, const struct bench_devices *devices, const struct peers *peers) {
+  print_devices(devices, peers);
   print_rooflines(table);
-  printf("\n%-32s %-12s %-5s %-5s %11s %11s %11s %9s %7s %7s", "problem", "device", "route", "cache", "median",
+  printf("\n%-32s %-16s %-5s %-5s %11s %11s %11s %9s %7s %7s", "problem", "device", "route", "cache", "median",
          "quartile 1", "quartile 3", "GB/s", "of roof", "of peak");
   printf("%s\n", table->compared ? " old/new" : "");
   for (size_t i = 0; i < table->count; i++) print_row(table, &table->rows[i]);
@@ -141,10 +143,10 @@ void table_print_csv(const struct table *table) {
   for (size_t i = 0; i < table->count; i++) {
     const struct row *row = &table->rows[i];
     const struct quartiles *time = &row->time;
-    const bool known = row->measured, roof = known && row->roof > 0, peak = known && row->device->info.bandwidth > 0;
+    const bool known = row->measured, roof = known && row->roof > 0, peak = known && row->device->bandwidth > 0;
     const double bandwidth = known ? row_bandwidth(row) : 0;
     print_csv_string(row->c->text);
-    printf(",%" PRIu64 ",%s,%s,%s,%.0f,%u,%u", row->c->problem.n, row->device->info.id, route_names[row->route],
+    printf(",%" PRIu64 ",%s,%s,%s,%.0f,%u,%u", row->c->problem.n, row->device->id, route_names[row->route],
            cache_name(row), row_bytes(row), time->samples, time->calls);
     print_csv_number(time->least, known);
     print_csv_number(time->q1, known);
@@ -153,7 +155,7 @@ void table_print_csv(const struct table *table) {
     print_csv_number(bandwidth * 1e-9, known);
     print_csv_number(row->roof * 1e-9, roof);
     print_csv_number(roof ? bandwidth / row->roof : 0, roof);
-    print_csv_number(peak ? bandwidth / row->device->info.bandwidth : 0, peak);
+    print_csv_number(peak ? bandwidth / row->device->bandwidth : 0, peak);
     print_csv_number(row->before > 0 ? row->before / time->median : 0, known && row->before > 0);
     putchar(',');
     print_csv_string(row->reason);
@@ -196,11 +198,11 @@ static void print_json_roofline(const struct roofline *r) {
 
 static void print_json_row(const struct row *row) {
   const struct quartiles *time = &row->time;
-  const bool known = row->measured, roof = known && row->roof > 0, peak = known && row->device->info.bandwidth > 0;
+  const bool known = row->measured, roof = known && row->roof > 0, peak = known && row->device->bandwidth > 0;
   const double bandwidth = known ? row_bandwidth(row) : 0;
   printf("{");
   print_field("problem", row->c->text);
-  print_field("device", row->device->info.id);
+  print_field("device", row->device->id);
   print_field("route", route_names[row->route]);
   print_field("cache", cache_name(row));
   printf("\"n\": %" PRIu64 ", \"bytes\": %.0f, \"samples\": %u, \"calls\": %u, ", row->c->problem.n, row_bytes(row),
@@ -213,18 +215,32 @@ static void print_json_row(const struct row *row) {
   print_number("roof", row->roof, roof);
   print_field("roof_what", row->roof_what);
   print_number("share_of_roof", roof ? bandwidth / row->roof : 0, roof);
-  print_number("share_of_peak", peak ? bandwidth / row->device->info.bandwidth : 0, peak);
+  print_number("share_of_peak", peak ? bandwidth / row->device->bandwidth : 0, peak);
   print_number("old_over_new", known && row->before > 0 ? row->before / time->median : 0, known && row->before > 0);
   printf("\"reason\": ");
   print_json_string(stdout, row->reason);
   printf("}");
 }
 
-void table_print_json(const struct table *table, const struct bench_devices *devices) {
+static void print_json_peer(const struct peer *peer) {
+  printf("{");
+  print_field("name", peer->info.id);
+  print_field("device", peer->device);
+  printf("\"command\": ");
+  print_json_string(stdout, peer->command);
+  printf("}");
+}
+
+void table_print_json(const struct table *table, const struct bench_devices *devices, const struct peers *peers) {
   printf("{\"benchmark\": \"redtool bench\", \"format\": 1, \"version\": \"%s\", \"devices\": [", RED_VERSION_STRING);
   for (size_t i = 0; i < devices->count; i++) {
     if (i) printf(", ");
     print_json_device(&devices->list[i].info);
+  }
+  printf("], \"peers\": [");
+  for (size_t i = 0; i < peers->count; i++) {
+    if (i) printf(", ");
+    print_json_peer(&peers->list[i]);
   }
   printf("], \"rooflines\": [");
   for (size_t i = 0; i < table->roofline_count; i++) {

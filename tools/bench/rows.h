@@ -5,6 +5,7 @@
 
 #include "bench/cases.h"
 #include "bench/device.h"
+#include "bench/peer.h"
 #include "bench/sampling.h"
 
 enum bench_route {
@@ -15,10 +16,10 @@ enum bench_route {
 
 struct row {
   const struct bench_case *c;
-  const struct bench_device *device;
+  const red_device_info *device; /* or a peer */
   enum bench_route route;
   bool cold;
-  bool measured;
+  bool measured, is_peer;
   char reason[256]; /* why not */
   struct quartiles time;
   double roof; /* bytes per second; 0: unknown */
@@ -57,8 +58,9 @@ double row_bytes(const struct row *row);
 /* Bytes per second. */
 double row_bandwidth(const struct row *row);
 
-void table_print(const struct table *table, const struct bench_devices *devices);
+/* Peers are listed like devices. */
+void table_print(const struct table *table, const struct bench_devices *devices, const struct peers *peers);
 void table_print_csv(const struct table *table);
-void table_print_json(const struct table *table, const struct bench_devices *devices);
+void table_print_json(const struct table *table, const struct bench_devices *devices, const struct peers *peers);
 
 #endif

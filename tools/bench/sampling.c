@@ -42,11 +42,12 @@ struct quartiles quartiles_of(double *values, unsigned count) {
 }
 
 static int take_sample(const struct contestant *c, unsigned calls, double *seconds) {
-  const int ready = c->before ? c->before(c->argument) : EXIT_OK;
+  int ready = c->before ? c->before(c->argument) : EXIT_OK;
+  if (!ready && c->warms_up && !c->single) ready = c->run(c->argument, 1);
   if (ready) return ready;
   const double begun = sampling_now();
   const int code = c->run(c->argument, calls);
-  *seconds = (sampling_now() - begun) / calls;
+  *seconds = (c->told ? *c->told : sampling_now() - begun) / calls;
   return code;
 }
 

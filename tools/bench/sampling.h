@@ -20,8 +20,11 @@ struct contestant {
   int (*run)(void *argument, unsigned calls);
   /* What must happen before each sample, untimed: driving the data out of the caches, say. NULL: nothing. */
   int (*before)(void *argument);
+  /* Others leave nothing as it was: a call that is not counted precedes each sample, unless that is a single one. */
+  bool warms_up;
   bool single; /* a sample is one call, since a second one would find what the first left behind */
   void *argument;
+  const double *told; /* seconds of the last run by its own clock; NULL: it is timed from outside */
   struct quartiles result;
 };
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report.h"
+
+enum {
+  LINE_BYTES = 512
+};
+
+extern char **environ;
+
+/* ---- lines ---- */
+
+static int ended(const struct peer *peer) {
+  complain("peer '%s' ended early", peer->command);
+  return EXIT_LIBRARY;
+}
+
+static int say(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int say(struct peer *peer, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = vfprintf(peer->to, format, arguments);
+  va_end(arguments);
+  return written < 0 || fflush(peer->to) != 0 ? ended(peer) : EXIT_OK;
+}
+
+/* The next line without its end. */
+static int hear(struct peer *peer, char line[LINE_BYTES]) {
+  if (!fgets(line, LINE_BYTES, peer->from)) return ended(peer);
+  line[strcspn(line, "\r\n")] = 0;
+  return EXIT_OK;
+}
+
+static int misunderstood(const struct peer *peer, const char *line, const char *expected) {
+  complain("peer '%s' said '%s' instead of '%s'", peer->command, line, expected);
+  return EXIT_LIBRARY;
+}
+
+/* ---- processes ---- */
+
+/* Its end of each pipe becomes a standard stream; ours are closed by exec. */
+static int spawn(struct peer *peer, const int in[2], const int out[2]) {
+  const char *const words[] = {"sh", "-c", peer->command, NULL};
+  posix_spawn_file_actions_t actions;
+  int failed = posix_spawn_file_actions_init(&actions);
+  if (failed) return failed;
+  if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  if (!failed) failed = posix_spawn(&peer->process, "/bin/sh", &actions, NULL, (char **)(uintptr_t)words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
+static int make_pipe(int ends[2]) {
+  if (pipe(ends)) return errno;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
+static int start(struct peer *peer) {
+  int in[2] = {-1, -1}, out[2] = {-1, -1};
+  int failed = make_pipe(in);
+  if (!failed) failed = make_pipe(out);
+  if (!failed) failed = spawn(peer, in, out);
+  if (in[0] >= 0) close(in[0]);
+  if (out[1] >= 0) close(out[1]);
+  peer->to = in[1] >= 0 ? fdopen(in[1], "w") : NULL;
+  peer->from = out[0] >= 0 ? fdopen(out[0], "r") : NULL;
+  if (!failed && peer->to && peer->from) return EXIT_OK;
+  if (failed) peer->process = 0;
+  complain("peer '%s' cannot be started: %s", peer->command, strerror(failed ? failed : ENOMEM));
+  return EXIT_LIBRARY;
+}
+
+static void close_peer(struct peer *peer) {
+  if (peer->to) fclose(peer->to);
+  if (peer->from) fclose(peer->from);
+  while (peer->process && waitpid(peer->process, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+/* ---- who it is ---- */
+
+static const char greeting[] = "peer 1 NAME DEVICE";
+
+static int greet(struct peer *peer, const struct bench_devices *devices) {
+  char line[LINE_BYTES];
+  int end = 0, code = hear(peer, line);
+  if (code) return code;
+  if (strncmp(line, "no ", 3) == 0) {
+    complain("peer '%s' is left out: %s", peer->command, line + 3);
+    peer->absent = true;
+    return EXIT_OK;
+  }
+  if (sscanf(line, "peer 1 %31s %63s%n", peer->info.id, peer->device, &end) != 2 || line[end])
+    return misunderstood(peer, line, greeting);
+  peer->home = bench_devices_find(devices, peer->device);
+  if (peer->home) peer->info.bandwidth = peer->home->info.bandwidth;
+  return EXIT_OK;
+}
+
+int peers_open(struct peers *peers, const char *const *commands, size_t count, const struct bench_devices *devices,
+               const struct arrays *arrays) {
+  int code = EXIT_OK;
+  peers->list = calloc(count + 1, sizeof *peers->list);
+  if (!peers->list) {
+    complain("out of memory for %zu peers", count);
+    return EXIT_LIBRARY;
+  }
+  for (size_t i = 0; i < count && !code; i++) {
+    struct peer *peer = &peers->list[peers->count++];
+    *peer = (struct peer){.command = commands[i], .arrays = arrays, .info = {.size = sizeof peer->info}};
+    code = start(peer);
+    if (!code) code = greet(peer, devices);
+    if (peer->absent) close_peer(&peers->list[--peers->count]);
+  }
+  return code;
+}
+
+void peers_close(struct peers *peers) {
+  for (size_t i = 0; i < peers->count; i++) close_peer(&peers->list[i]);
+  free(peers->list);
+  *peers = (struct peers){NULL, 0};
+}
+
+/* ---- what it does ---- */
+
+int peer_take(struct peer *peer, const red_problem *p, bool *taken, char *reason, size_t reason_bytes) {
+  static const char *const kinds[] = {
+      [RED_REDUCE] = "reduce", [RED_INCLUSIVE_SCAN] = "scan", [RED_EXCLUSIVE_SCAN] = "exscan"};
+  char line[LINE_BYTES];
+  *taken = false;
+  if (p->kind == RED_STATS || p->has_init || p->exact) {
+    snprintf(reason, reason_bytes, "peers have no statistics, initial values or exact sums");
+    return EXIT_OK;
+  }
+  int code = say(peer, "case %s %s %s %s %" PRIu64 "\n", kinds[p->kind], red_op_name(p->op), red_dtype_name(p->in),
+                 red_dtype_name(p->out), p->n);
+  if (!code) code = hear(peer, line);
+  if (code) return code;
+  *taken = strcmp(line, "ready") == 0;
+  if (*taken) return EXIT_OK;
+  if (strncmp(line, "no ", 3) != 0) return misunderstood(peer, line, "ready' or 'no REASON");
+  snprintf(reason, reason_bytes, "%s", line + 3);
+  return EXIT_OK;
+}
+
+/* Threads of a runtime may spin for some milliseconds for more work, which would slow down who is next. */
+static int settle(void *argument) {
+  const struct timespec pause = {.tv_nsec = 5000000};
+  (void)argument;
+  nanosleep(&pause, NULL);
+  return EXIT_OK;
+}
+
+static int run(void *argument, unsigned calls) {
+  struct peer *peer = argument;
+  char line[LINE_BYTES];
+  int end = 0, code = say(peer, "run %u\n", calls);
+  if (!code) code = hear(peer, line);
+  if (code) return code;
+  if (sscanf(line, "done %lf%n", &peer->seconds, &end) != 1 || line[end] || !(peer->seconds > 0))
+    return misunderstood(peer, line, "done SECONDS");
+  return settle(peer);
+}
+
+/* Other memory is read by whoever shares caches with it. */
+static int chill(void *argument) {
+  struct peer *peer = argument;
+  arrays_chill(peer->arrays);
+  settle(peer);
+  return peer->home && !peer->home->on_host ? bench_device_chill(peer->home) : EXIT_OK;
+}
+
+struct contestant peer_contestant(struct peer *peer, bool cold) {
+  return (struct contestant){
+      .run = run, .before = cold ? chill : settle, .single = cold, .argument = peer, .told = &peer->seconds};
+}
