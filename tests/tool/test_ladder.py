@@ -25,10 +25,17 @@ class Ladder(ToolTest):
         """What no machine gets wrong: four chains are faster than one, and a vector's are faster still."""
         if b"__asan_init" in pathlib.Path(harness.redtool).read_bytes():
             self.skipTest("instrumented loops show other facts")
-        got = self.json("bench", "ladder", "cpu", "2^16", "--threads", 1, "--samples", 9)
-        time = {step["step"]: step["least"] for step in got["ladders"][0]["steps"]}
-        self.assertLess(time["four chains"], 0.7 * time["one chain"])
-        self.assertLess(time["SIMD, eight chains"], 0.7 * time["four chains"])
+        # Other work slows steps down and speeds none up: what counts is the least time of as many runs as it takes to see it.
+        time = {}
+        for _ in range(6):
+            got = self.json("bench", "ladder", "cpu", "2^16", "--threads", 1, "--samples", 9)
+            for step in got["ladders"][0]["steps"]:
+                time[step["step"]] = min(step["least"], time.get(step["step"], math.inf))
+            slower = [(a, b) for a, b in (("four chains", "one chain"), ("SIMD, eight chains", "four chains"))
+                      if time[a] >= 0.7 * time[b]]
+            if not slower:
+                return
+        self.fail(f"not 1.4 times as fast in six runs: {slower}, {time}")
 
     def test_text(self):
         text = self.succeeds("bench", "ladder", "cpu", "1000", "--samples", 3, "--seconds", 0.001).decode()
@@ -69,7 +76,7 @@ class Ladder(ToolTest):
         available = [device["id"] for device in self.json("info")["devices"] if device["available"]]
         if not any(device.startswith(backend) for device in available):
             self.skipTest(f"no device for {backend}")
-        for n in ("2^8", "2^14"):
+        for n in ("2^10", "2^14"):
             got = self.json("bench", "ladder", f"{backend}-shuffle", n, "--samples", 3, "--seconds", 0.001,
                             driver_may_talk=True)
             (ladder,) = got["ladders"]
@@ -80,7 +87,7 @@ class Ladder(ToolTest):
                     self.assertTrue(math.isclose(step["bandwidth"], 8 * ladder["n"] / step["median"], rel_tol=1e-6))
             measured = {step["step"] for step in ladder["steps"] if step["measured"]}
             self.assertLessEqual({"nothing", "sum of a block", "maximum of a block", "exclusive scan of a block"}, measured)
-        self.fails(USAGE, "bench", "ladder", f"{backend}-shuffle", "1000", says="multiple of 256")
+        self.fails(USAGE, "bench", "ladder", f"{backend}-shuffle", "1000", says="multiple of 1024")
 
     def test_opencl_shuffle(self):
         self.shuffle("opencl")

@@ -85,6 +85,20 @@ static void print_rung(const struct ladder *ladder, size_t step) {
     printf(" %8s", "-");
 }
 
+/* Bytes in the unit that suits them. */
+static void print_bytes(double bytes) {
+  static const char *const units[] = {"B ", "kB", "MB", "GB"};
+  int unit = 0;
+  for (; bytes >= 1000 && unit < 3; unit++) bytes /= 1000;
+  printf(" %8.*f %s", unit ? 2 : 0, bytes, units[unit]);
+}
+
+static void print_profile(const struct rung *rung) {
+  printf(" %6.1f %10.0f", profile_lanes(&rung->profile), rung->profile.conflicts);
+  print_bytes(rung->profile.read);
+  print_bytes(rung->profile.written);
+}
+
 static void print_text(const struct ladder_report *report) {
   printf("%s\n%s\n", report->title, report->device);
   if (report->note) printf("%s\n", report->note);
@@ -97,6 +111,7 @@ static void print_text(const struct ladder_report *report) {
   }
   printf("\n%-38s", "step");
   for (size_t k = 0; k < report->count; k++) printf("  %11s %13s %6s %8s", "time", "bandwidth", "of roof", "factor");
+  if (report->profiled) printf(" %6s %10s %11s %11s", "lanes", "conflicts", "read", "written");
   printf("\n");
   for (size_t step = 0; step < report->ladders[0].count; step++) {
     const struct rung *first = &report->ladders[0].rungs[step];
@@ -105,6 +120,7 @@ static void print_text(const struct ladder_report *report) {
       for (size_t k = 0; k < report->count; k++) printf(" "), print_rung(&report->ladders[k], step);
     else
       printf("  not here: %s", first->reason);
+    if (first->measured && report->profiled) print_profile(first);
     printf("\n%*s%s\n", WHY_INDENT, "", first->why);
   }
   for (size_t k = 0; k < report->count; k++)
@@ -112,9 +128,14 @@ static void print_text(const struct ladder_report *report) {
       printf("\nroof %s: %.2f GB/s, the fastest plain read or copy that was found", report->ladders[k].place,
              report->ladders[k].roof * 1e-9);
   printf("\n");
+  if (report->profiled)
+    printf(
+        "lanes: threads of a warp, of 32, that an instruction is executed for; conflicts: rounds of shared memory for\n"
+        "banks that lanes meet in; read and written: the device's memory. From ncu, each launch with cold caches.\n");
+  if (report->no_profile) printf("divergence, bank conflicts and bytes moved are not shown: %s\n", report->no_profile);
 }
 
-static void print_json_rung(const struct ladder *ladder, size_t step) {
+static void print_json_rung(const struct ladder *ladder, size_t step, bool profiled) {
   const struct rung *rung = &ladder->rungs[step];
   printf("{\"step\": ");
   print_json_string(stdout, rung->name);
@@ -123,6 +144,9 @@ static void print_json_rung(const struct ladder *ladder, size_t step) {
   if (rung->measured)
     printf(", \"least\": %.9g, \"q1\": %.9g, \"median\": %.9g, \"q3\": %.9g, \"bandwidth\": %.9g", rung->time.least,
            rung->time.q1, rung->time.median, rung->time.q3, bandwidth(ladder, step));
+  if (rung->measured && profiled)
+    printf(", \"active_lanes\": %.9g, \"bank_conflicts\": %.0f, \"bytes_read\": %.0f, \"bytes_written\": %.0f",
+           profile_lanes(&rung->profile), rung->profile.conflicts, rung->profile.read, rung->profile.written);
   printf(", \"measured\": %s, \"reason\": ", rung->measured ? "true" : "false");
   print_json_string(stdout, rung->reason);
   printf("}");
@@ -141,11 +165,13 @@ static void print_json(const struct ladder_report *report) {
     printf(", \"n\": %" PRIu64 ", \"roof\": %.9g, \"steps\": [", ladder->n, ladder->roof);
     for (size_t step = 0; step < ladder->count; step++) {
       if (step) printf(", ");
-      print_json_rung(ladder, step);
+      print_json_rung(ladder, step, report->profiled);
     }
     printf("]}");
   }
-  printf("]}\n");
+  printf("], \"no_profile\": ");
+  print_json_string(stdout, report->no_profile ? report->no_profile : "");
+  printf("}\n");
 }
 
 void ladder_print(const struct ladder_report *report, bool json) {
@@ -173,7 +199,7 @@ enum {
 
 static int check_options(const options *chosen) {
   if (chosen->compare || chosen->plot || chosen->csv || chosen->cache != CACHE_BOTH || chosen->force)
-    return usage_error("bench ladder takes --backend, --threads, --samples, --seconds and --json only");
+    return usage_error("bench ladder takes --backend, --threads, --samples, --seconds, --once and --json only");
   if (chosen->operand_count < 2)
     return usage_error(
         "bench ladder needs a name: cpu, opencl, cuda, opencl-coarsening, cuda-coarsening, opencl-shuffle or "

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bench/profile.h"
 #include "bench/sampling.h"
 #include "options.h"
 
@@ -18,6 +19,7 @@ struct rung {
   bool measured;
   char reason[128]; /* why not */
   struct quartiles time;
+  struct profile profile; /* where the report says that there is one */
 };
 
 /* Steps on the same data, and what the memory gives to a plain read or copy. */
@@ -37,6 +39,8 @@ struct ladder_report {
   const char *note; /* or NULL */
   const struct ladder *ladders;
   size_t count;
+  bool profiled;
+  const char *no_profile; /* why not, or NULL if nobody asked */
 };
 
 /* After "bench ladder"; the operands are NAME [N]. */

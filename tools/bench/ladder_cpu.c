@@ -213,6 +213,7 @@ static int climb_both(struct cpu_data *data, red_context *context, const options
 }
 
 int ladder_cpu(const options *chosen, uint64_t n) {
+  if (chosen->once) return usage_error("bench ladder cpu takes no --once: it is for profilers of devices");
   struct rung rungs[PLACES][STEPS];
   if (chosen->backend && strcmp(chosen->backend, "omp") != 0)
     return usage_error("bench ladder cpu: --backend %s, but the CPU's is omp", chosen->backend);

@@ -16,6 +16,8 @@
 
 enum {
   DEFAULT_SAMPLES = 15,
+  MOST_GROUP = 256,
+  HELD = 4, /* elements of a work-item */
   MOST_N = 1 << 30,
   CPU_N = 1 << 22,
   GPU_N = 1 << 25 /* 33,554,432: 128 MiB in, 128 MiB out */
@@ -30,49 +32,44 @@ struct table {
   float *x, *y; /* on the host: the input, and what came out */
 };
 
-/* ---- what the primitives do, for the group [first, first + count) that element i is in ---- */
+/* ---- what the primitives make of the elements that work-items hold, four each, `count` of them together ---- */
 
-typedef float model_fn(const float *x, uint32_t i, uint32_t first, uint32_t count);
+typedef void model_fn(const float *x, float *y, uint32_t count);
 
-static float keep(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  (void)first, (void)count;
-  return x[i];
+static void keep(const float *x, float *y, uint32_t count) {
+  memcpy(y, x, count * sizeof *x);
 }
-static float sum(const float *x, uint32_t i, uint32_t first, uint32_t count) {
+static void sum(const float *x, float *y, uint32_t count) {
   float total = 0;
-  if (i != first) return x[i];
-  for (uint32_t k = 0; k < count; k++) total += x[first + k];
-  return total;
+  for (uint32_t i = 0; i < count; i++) total += x[i];
+  keep(x, y, count);
+  y[0] = total;
 }
-static float greatest(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  float most = x[first];
-  if (i != first) return x[i];
-  for (uint32_t k = 1; k < count; k++) most = x[first + k] > most ? x[first + k] : most;
-  return most;
+static void greatest(const float *x, float *y, uint32_t count) {
+  float most = x[0];
+  for (uint32_t i = 1; i < count; i++) most = x[i] > most ? x[i] : most;
+  keep(x, y, count);
+  y[0] = most;
 }
-static float exclusive(const float *x, uint32_t i, uint32_t first, uint32_t count) {
+static void inclusive(const float *x, float *y, uint32_t count) {
   float total = 0;
-  (void)count;
-  for (uint32_t k = first; k < i; k++) total += x[k];
-  return total;
+  for (uint32_t i = 0; i < count; i++) y[i] = total += x[i];
 }
-static float inclusive(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  return exclusive(x, i, first, count) + x[i];
+static void exclusive(const float *x, float *y, uint32_t count) {
+  y[0] = 0;
+  for (uint32_t i = 1; i < count; i++) y[i] = y[i - 1] + x[i - 1];
 }
-static float broadcast(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  (void)i, (void)count;
-  return x[first];
+static void broadcast(const float *x, float *y, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) y[i] = x[i % HELD];
 }
-static float exchanged(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  (void)count;
-  return x[first + ((i - first) ^ 1)];
+static void exchanged(const float *x, float *y, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) y[i] = x[i ^ HELD];
 }
-static float from_below(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  (void)count;
-  return x[i > first ? i - 1 : i];
+static void from_below(const float *x, float *y, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) y[i] = x[i >= HELD ? i - HELD : i];
 }
-static float from_above(const float *x, uint32_t i, uint32_t first, uint32_t count) {
-  return x[i + 1 < first + count ? i + 1 : i];
+static void from_above(const float *x, float *y, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) y[i] = x[i + HELD < count ? i + HELD : i];
 }
 
 static const struct primitive {
@@ -80,17 +77,18 @@ static const struct primitive {
   model_fn *model;
   bool lanes; /* of a sub-group or warp, not of the whole group */
 } primitives[] = {
-    {"nothing", "Read an element, write an element: what the rest is to be compared with.", "plain", keep, false},
-    {"broadcast", "Every lane reads lane 0's value.", "lanes_broadcast", broadcast, true},
+    {"nothing", "Read four elements, write four elements: what the rest is to be compared with.", "plain", keep, false},
+    {"broadcast", "Every lane gets lane 0's four values, one shuffle each.", "lanes_broadcast", broadcast, true},
     {"exchange with lane ^ 1", "The step of a butterfly: both partners get the other's value.", "lanes_xor", exchanged,
      true},
     {"from the lane below", "The step of a scan.", "lanes_up", from_below, true},
     {"from the lane above", "The step of a reduction.", "lanes_down", from_above, true},
-    {"sum of a warp", "As many steps as the logarithm of the lanes, no memory.", "lanes_sum", sum, true},
+    {"sum of a warp", "The lane's own four first; then as many steps as the logarithm of the lanes, no memory.",
+     "lanes_sum", sum, true},
     {"sum of a block", "Across warps values go through shared (local) memory, with barriers.", "group_sum", sum, false},
     {"maximum of a block", "The same with another operator.", "group_max", greatest, false},
-    {"inclusive scan of a block", "Every lane gets a result: more steps, more barriers.", "group_inclusive", inclusive,
-     false},
+    {"inclusive scan of a block", "Every element gets a result: each lane adds what is before it to its own four.",
+     "group_inclusive", inclusive, false},
     {"exclusive scan of a block", "The same, one place further.", "group_exclusive", exclusive, false},
 };
 enum {
@@ -110,7 +108,7 @@ static int run_attempt(void *argument, unsigned calls) {
   const struct engine_arg args[] = {{sizeof t->in, &t->in}, {sizeof t->n, &t->n}, {sizeof t->out, &t->out}};
   int code = EXIT_OK;
   for (unsigned i = 0; i < calls && !code; i++)
-    code = t->engine.api->launch(&t->engine, a->kernel, t->n / t->engine.group, args, 3);
+    code = t->engine.api->launch(&t->engine, a->kernel, t->n / (HELD * t->engine.group), args, 3);
   return code ? code : t->engine.api->finish(&t->engine);
 }
 
@@ -122,19 +120,26 @@ static int run_copy(void *argument, unsigned calls) {
   return code ? code : t->engine.api->finish(&t->engine);
 }
 
-/* The last sub-group of a group may have fewer lanes. */
-static int check(struct table *t, const struct primitive *p) {
-  const uint32_t group = t->engine.group;
-  const int code = t->engine.api->read(&t->engine, t->y, t->out, (uint64_t)t->n * sizeof(float));
-  for (uint32_t i = 0; i < t->n && !code; i++) {
-    const uint32_t first_of_group = i / group * group, within = i - first_of_group;
-    const uint32_t begin = p->lanes ? within / t->lanes * t->lanes : 0, wanted = p->lanes ? t->lanes : group;
-    const uint32_t count = begin + wanted < group ? wanted : group - begin;
-    const float right = p->model(t->x, i, first_of_group + begin, count);
-    if (t->y[i] >= right && t->y[i] <= right) continue;
-    complain("shuffle: %s: element %u is %g, expected %g", p->name, i, (double)t->y[i], (double)right);
+/* Compare what came out of the elements from `first` on, which a group or a sub-group holds, with the model. */
+static int check_span(const struct table *t, const struct primitive *p, uint32_t first, uint32_t count) {
+  float right[HELD * MOST_GROUP];
+  p->model(t->x + first, right, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const float got = t->y[first + i];
+    if (got >= right[i] && got <= right[i]) continue;
+    complain("shuffle: %s: element %u is %g, expected %g", p->name, first + i, (double)got, (double)right[i]);
     return EXIT_MISMATCH;
   }
+  return EXIT_OK;
+}
+
+/* The last sub-group of a group may have fewer lanes. */
+static int check(struct table *t, const struct primitive *p) {
+  const uint32_t held = HELD * t->engine.group, span = p->lanes ? HELD * t->lanes : held;
+  int code = t->engine.api->read(&t->engine, t->y, t->out, (uint64_t)t->n * sizeof(float));
+  for (uint32_t group = 0; group < t->n; group += held)
+    for (uint32_t at = 0; at < held && !code; at += span)
+      code = check_span(t, p, group + at, at + span < held ? span : held - at);
   return code;
 }
 
@@ -150,6 +155,7 @@ static int prepare(struct attempt *a, const struct primitive *p, struct rung *ru
   return code ? code : check(t, p);
 }
 
+/* Without `sampling`, each primitive runs once. */
 static int measure(struct table *t, struct ladder *ladder, const struct sampling *sampling) {
   struct attempt attempts[PRIMITIVES];
   struct contestant contestants[PRIMITIVES + 1];
@@ -161,8 +167,9 @@ static int measure(struct table *t, struct ladder *ladder, const struct sampling
     if (ladder->rungs[i].measured)
       contestants[count++] = (struct contestant){.run = run_attempt, .argument = &attempts[i]};
   }
+  if (code || !sampling) return code;
   contestants[count] = (struct contestant){.run = run_copy, .argument = t};
-  if (!code) code = sampling_measure(contestants, count + 1, sampling);
+  code = sampling_measure(contestants, count + 1, sampling);
   if (code) return code;
   for (size_t i = 0, next = 0; i < PRIMITIVES; i++)
     if (ladder->rungs[i].measured) ladder->rungs[i].time = contestants[next++].result;
@@ -213,8 +220,9 @@ static void close_table(struct table *t) {
 
 static int check_n(const struct table *t, const red_device_info *info, uint64_t n) {
   const uint64_t bytes = 2 * n * sizeof(float), host = t->engine.is_cpu ? 2 * bytes : bytes;
-  if (n > MOST_N || n % t->engine.group != 0)
-    return usage_error("shuffle: n is a multiple of %u, the size of a group, and at most 2^30", t->engine.group);
+  const uint32_t held = HELD * t->engine.group;
+  if (n > MOST_N || n % held != 0)
+    return usage_error("shuffle: n is a multiple of %u, what a group holds, and at most 2^30", held);
   if (host <= machine_free_memory() / 2 && (info->memory == 0 || bytes <= info->memory / 2)) return EXIT_OK;
   complain("shuffle: %.1f GiB of data, and no more than half of the memory is used", (double)bytes / 1073741824.0);
   return EXIT_LIBRARY;
@@ -240,10 +248,10 @@ static int run(const options *chosen, uint64_t n, const char *backend, const cha
   }
   progress_begin(1);
   progress_step(0, "the shuffle table");
-  if (!code) code = measure(&table, &ladder, &sampling);
+  if (!code) code = measure(&table, &ladder, chosen->once ? NULL : &sampling);
   progress_clear();
   snprintf(report.device, sizeof report.device, "%.40s: %.100s, %.100s", info.id, info.name, info.detail);
-  if (!code) ladder_print(&report, chosen->json);
+  if (!code && !chosen->once) ladder_print(&report, chosen->json);
   close_table(&table);
   return code;
 }
