@@ -342,7 +342,7 @@ for line in sys.stdin:
     def test_misunderstandings(self):
         arguments = ("bench", *QUICK, "reduce:sum:f32:9", "--peer")
         for command, says in (("true", "ended early"), ("echo hello", ("'hello'", "'peer 1 NAME DEVICE'")), ("exit 3", "ended early"),
-                              ("echo peer 2 x omp", "'peer 2 x omp'"), ("echo peer 1 x", "'peer 1 x'"), ("echo peer 1 x omp y", "omp y"),
+                              ("echo peer 2 x omp", "'peer 2 x omp'"), ("echo peer 1 x", "'peer 1 x'"), ("echo peer 1 x omp y", "omp y"), ("echo peer 1 x,y omp", "x,y"),
                               ("echo peer 1 x omp", "ended early"), (self.peer('answer = "yes"'), "'ready' or 'no REASON'"),
                               (self.peer('answer = answer.replace("done", "did")'), "instead of 'done SECONDS'"),
                               (self.peer('answer = "ready" if words[0] == "case" else "done 0"'), "'done 0'"),

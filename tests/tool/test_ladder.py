@@ -72,6 +72,39 @@ class Ladder(ToolTest):
     def test_cuda(self):
         self.on_device("cuda")
 
+    def test_once(self):
+        """For profilers: the steps run, and nothing is printed."""
+        available = {device["backend"] for device in self.json("info")["devices"] if device["available"]}
+        for backend in available & {"opencl", "cuda"}:
+            for ladder, n in ((backend, "1025"), (f"{backend}-coarsening", "1025"), (f"{backend}-shuffle", "2^10")):
+                self.assertEqual(self.succeeds("bench", "ladder", ladder, n, "--once", driver_may_talk=True), b"")
+        self.fails(USAGE, "bench", "ladder", "cpu", "--once", says="takes no --once")
+        self.fails(USAGE, "bench", "--once", says="--once")
+
+    def test_cuda_profile(self):
+        """Where ncu is, what it counts is shown; where it is not, a sentence says so."""
+        if not any(device["id"].startswith("cuda") and device["available"] for device in self.json("info")["devices"]):
+            self.skipTest("no device for cuda")
+        arguments = ("bench", "ladder", "cuda", "1025", "--samples", 3, "--seconds", 0.001)
+        got = self.json(*arguments, env={"PATH": str(self.folder)})
+        self.assertIn("not on PATH", got["no_profile"])
+        self.assertNotIn("active_lanes", got["ladders"][0]["steps"][0])
+        pathlib.Path(self.file("ncu", b"""#!/bin/sh
+echo '"Kernel Name","Metric Name","Metric Value"'
+echo '"strided","l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum","123"'
+echo '"strided","dram__bytes_read.sum","4,096"'
+echo '"reduce_anything","dram__bytes_read.sum","7"'
+""")).chmod(0o700)
+        got = self.json(*arguments, env={"PATH": str(self.folder)})
+        steps = {step["step"]: step for step in got["ladders"][0]["steps"]}
+        self.assertEqual(got["no_profile"], "")
+        strided = steps["consecutive threads, strided"]
+        self.assertEqual((strided["bank_conflicts"], strided["bytes_read"], strided["active_lanes"]), (123, 4096, None))
+        self.assertEqual((steps["libred"]["bytes_read"], steps["unrolled"]["bytes_read"]), (7, None))
+        text = self.succeeds(*arguments, env={"PATH": str(self.folder)}).decode()
+        self.assertRegex(text, r"(?m)^step .* lanes +conflicts +read +written$")
+        self.assertRegex(text, r"(?m)^ 2  consecutive .* - +123 +4.10 kB +-$")
+
     def shuffle(self, backend):
         available = [device["id"] for device in self.json("info")["devices"] if device["available"]]
         if not any(device.startswith(backend) for device in available):

@@ -2,6 +2,7 @@
 #include "bench/ladder.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,11 +91,22 @@ static void print_bytes(double bytes) {
   static const char *const units[] = {"B ", "kB", "MB", "GB"};
   int unit = 0;
   for (; bytes >= 1000 && unit < 3; unit++) bytes /= 1000;
-  printf(" %8.*f %s", unit ? 2 : 0, bytes, units[unit]);
+  if (isnan(bytes))
+    printf(" %11s", "-");
+  else
+    printf(" %8.*f %s", unit ? 2 : 0, bytes, units[unit]);
+}
+
+static void print_count(int width, int digits, double number) {
+  if (isnan(number))
+    printf(" %*s", width, "-");
+  else
+    printf(" %*.*f", width, digits, number);
 }
 
 static void print_profile(const struct rung *rung) {
-  printf(" %6.1f %10.0f", profile_lanes(&rung->profile), rung->profile.conflicts);
+  print_count(6, 1, profile_lanes(&rung->profile));
+  print_count(10, 0, rung->profile.conflicts);
   print_bytes(rung->profile.read);
   print_bytes(rung->profile.written);
 }
@@ -129,10 +141,17 @@ static void print_text(const struct ladder_report *report) {
              report->ladders[k].roof * 1e-9);
   printf("\n");
   if (report->profiled)
-    printf(
-        "lanes: threads of a warp, of 32, that an instruction is executed for; conflicts: rounds of shared memory for\n"
-        "banks that lanes meet in; read and written: the device's memory. From ncu, each launch with cold caches.\n");
+    printf("lanes: threads of a warp, of 32, that an instruction has an effect for, in the mean; conflicts: rounds of\n"
+           "shared memory because lanes meet in a bank; read, written: the device's memory. From ncu, with cold "
+           "caches.\n");
   if (report->no_profile) printf("divergence, bank conflicts and bytes moved are not shown: %s\n", report->no_profile);
+}
+
+static void print_json_count(const char *name, double number) {
+  if (isnan(number))
+    printf(", \"%s\": null", name);
+  else
+    printf(", \"%s\": %.17g", name, number);
 }
 
 static void print_json_rung(const struct ladder *ladder, size_t step, bool profiled) {
@@ -144,9 +163,12 @@ static void print_json_rung(const struct ladder *ladder, size_t step, bool profi
   if (rung->measured)
     printf(", \"least\": %.9g, \"q1\": %.9g, \"median\": %.9g, \"q3\": %.9g, \"bandwidth\": %.9g", rung->time.least,
            rung->time.q1, rung->time.median, rung->time.q3, bandwidth(ladder, step));
-  if (rung->measured && profiled)
-    printf(", \"active_lanes\": %.9g, \"bank_conflicts\": %.0f, \"bytes_read\": %.0f, \"bytes_written\": %.0f",
-           profile_lanes(&rung->profile), rung->profile.conflicts, rung->profile.read, rung->profile.written);
+  if (rung->measured && profiled) {
+    print_json_count("active_lanes", profile_lanes(&rung->profile));
+    print_json_count("bank_conflicts", rung->profile.conflicts);
+    print_json_count("bytes_read", rung->profile.read);
+    print_json_count("bytes_written", rung->profile.written);
+  }
   printf(", \"measured\": %s, \"reason\": ", rung->measured ? "true" : "false");
   print_json_string(stdout, rung->reason);
   printf("}");

@@ -105,7 +105,8 @@ static int greet(struct peer *peer, const struct bench_devices *devices) {
     peer->absent = true;
     return EXIT_OK;
   }
-  if (sscanf(line, "peer 1 %31s %63s%n", peer->info.id, peer->device, &end) != 2 || line[end])
+  if (sscanf(line, "peer 1 %31s %63s%n", peer->info.id, peer->device, &end) != 2 || line[end] ||
+      strpbrk(peer->info.id, ",\""))
     return misunderstood(peer, line, greeting);
   peer->home = bench_devices_find(devices, peer->device);
   if (peer->home) peer->info.bandwidth = peer->home->info.bandwidth;
@@ -160,7 +161,7 @@ int peer_take(struct peer *peer, const red_problem *p, bool *taken, char *reason
 
 /* Threads of a runtime may spin for some milliseconds for more work, which would slow down who is next. */
 static int settle(void *argument) {
-  const struct timespec pause = {.tv_nsec = 5000000};
+  const struct timespec pause = {.tv_nsec = 12000000};
   (void)argument;
   nanosleep(&pause, NULL);
   return EXIT_OK;
@@ -180,9 +181,9 @@ static int run(void *argument, unsigned calls) {
 /* Other memory is read by whoever shares caches with it. */
 static int chill(void *argument) {
   struct peer *peer = argument;
+  if (peer->home && !peer->home->on_host) return bench_device_chill(peer->home);
   arrays_chill(peer->arrays);
-  settle(peer);
-  return peer->home && !peer->home->on_host ? bench_device_chill(peer->home) : EXIT_OK;
+  return settle(peer);
 }
 
 struct contestant peer_contestant(struct peer *peer, bool cold) {

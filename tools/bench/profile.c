@@ -2,6 +2,7 @@
 #include "bench/profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static const struct metric {
   const char *name;
   size_t into;
 } metrics[] = {
-    {"smsp__thread_inst_executed.sum", offsetof(struct profile, thread_instructions)},
+    {"smsp__thread_inst_executed_pred_on.sum", offsetof(struct profile, thread_instructions)},
     {"smsp__inst_executed.sum", offsetof(struct profile, instructions)},
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", offsetof(struct profile, conflicts)},
     {"dram__bytes_read.sum", offsetof(struct profile, read)},
@@ -73,14 +74,18 @@ static bool is_kernel(const char *written, const char *name) {
   return false;
 }
 
+static const struct profile nothing = {NAN, NAN, NAN, NAN, NAN};
+
+/* What an unlisted kernel was before a listed one, a test of the device say, is forgotten. */
 static struct profile *find_profile(const char *kernel, const char *const *kernels, size_t count,
                                     struct profile *profiles) {
-  struct profile *unlisted = NULL;
+  struct profile *listed = NULL, *unlisted = NULL;
   for (size_t i = 0; i < count; i++) {
-    if (kernels[i] && is_kernel(kernel, kernels[i])) return &profiles[i];
     if (!kernels[i]) unlisted = &profiles[i];
+    if (kernels[i] && is_kernel(kernel, kernels[i])) listed = &profiles[i];
   }
-  return unlisted;
+  if (listed && unlisted) *unlisted = nothing;
+  return listed ? listed : unlisted;
 }
 
 /* Thousands may be separated by commas. */
@@ -106,7 +111,8 @@ static bool read_row(const char *line, const struct columns *columns, const char
   struct profile *profile = find_profile(kernel, kernels, count, profiles);
   for (int i = 0; i < METRICS && profile && parse_number(value, &number); i++)
     if (strcmp(metric, metrics[i].name) == 0) {
-      *(double *)((char *)profile + metrics[i].into) += number;
+      double *sum = (double *)((char *)profile + metrics[i].into);
+      *sum = isnan(*sum) ? number : *sum + number;
       return true;
     }
   return false;
@@ -125,7 +131,7 @@ bool profile_read(const char *report, const char *const *kernels, size_t count, 
   struct columns columns = {-1, -1, -1};
   bool counted = false;
   reason[0] = 0;
-  memset(profiles, 0, count * sizeof *profiles);
+  for (size_t i = 0; i < count; i++) profiles[i] = nothing;
   for (const char *line = report; *line; line += strcspn(line, "\n"), line += *line == '\n') {
     keep_error(line, reason);
     if (columns.kernel >= 0 && columns.metric >= 0 && columns.value >= 0)
@@ -138,7 +144,7 @@ bool profile_read(const char *report, const char *const *kernels, size_t count, 
 }
 
 double profile_lanes(const struct profile *profile) {
-  return profile->instructions > 0 ? profile->thread_instructions / profile->instructions : 0;
+  return profile->instructions > 0 ? profile->thread_instructions / profile->instructions : NAN;
 }
 
 /* ---- running it ---- */

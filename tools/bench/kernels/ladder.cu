@@ -80,6 +80,24 @@ __device__ float add_lanes(float value) {
   return value;
 }
 
+/* `loads` elements, a multiple of Batch. No test is between the loads of a batch: all are under way before one is
+ * added. */
+template <unsigned Batch> __device__ float add_batches(const float *in, uint32_t n, uint32_t loads) {
+  const uint32_t first = blockIdx.x * loads * group + threadIdx.x;
+  float sum = 0.0f;
+  for (uint32_t k = 0; k < loads; k += Batch) {
+    float x[Batch];
+#pragma unroll
+    for (unsigned j = 0; j < Batch; j++) {
+      const uint32_t i = first + (k + j) * group;
+      x[j] = i < n ? in[i] : 0.0f;
+    }
+#pragma unroll
+    for (unsigned j = 0; j < Batch; j++) sum += x[j];
+  }
+  return sum;
+}
+
 /* Thread 0 gets the sum of the block. */
 __device__ float add_group(float value) {
   __shared__ float a[warp];
@@ -210,10 +228,10 @@ extern "C" __global__ void __launch_bounds__(group)
 /* ---- Coarsening: how many elements a thread takes, everything else as in step 6 ---- */
 
 extern "C" __global__ void __launch_bounds__(group) coarsened(const float *in, uint32_t n, float *out, uint32_t loads) {
-  const uint32_t first = blockIdx.x * loads * group, end = n - first < loads * group ? n : first + loads * group;
-  float sum = 0.0f;
-#pragma unroll 8
-  for (uint32_t i = first + threadIdx.x; i < end; i += group) sum += in[i];
+  float sum = loads >= 8   ? add_batches<8>(in, n, loads)
+              : loads == 4 ? add_batches<4>(in, n, loads)
+              : loads == 2 ? add_batches<2>(in, n, loads)
+                           : add_batches<1>(in, n, loads);
   sum = add_group(sum);
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }

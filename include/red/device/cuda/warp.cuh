@@ -42,6 +42,10 @@ __device__ inline bool is_nan(float x) {
 __device__ inline bool is_nan(double x) {
   return x != x;
 }
+/* `result` unless an operand is a NaN, which wins, the left one first. */
+template <class T> __device__ inline T nan_or(T a, T b, T result) {
+  return !is_nan(a) && !is_nan(b) ? result : is_nan(a) ? a : b;
+}
 /* The lesser and the greater of two operands; a NaN loses, and if both are, any may be the result. */
 template <class T> __device__ inline T lesser(T a, T b) {
   return b < a ? b : a;
@@ -74,14 +78,10 @@ __device__ inline double greater(double a, double b) {
 
 /* minimum, maximum: a NaN wins. */
 struct Min {
-  template <class T> __device__ T operator()(T a, T b) const {
-    return detail::is_nan(a) ? a : detail::is_nan(b) ? b : detail::lesser(a, b);
-  }
+  template <class T> __device__ T operator()(T a, T b) const { return detail::nan_or(a, b, detail::lesser(a, b)); }
 };
 struct Max {
-  template <class T> __device__ T operator()(T a, T b) const {
-    return detail::is_nan(a) ? a : detail::is_nan(b) ? b : detail::greater(a, b);
-  }
+  template <class T> __device__ T operator()(T a, T b) const { return detail::nan_or(a, b, detail::greater(a, b)); }
 };
 /* minimumNumber, maximumNumber: a NaN loses. */
 struct MinNum {
