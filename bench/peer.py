@@ -11,6 +11,7 @@ import os
 import sys
 import time
 
+CHILL_BYTES = 256 << 20
 NAMES = {"i32": "int32", "i64": "int64", "f32": "float32", "f64": "float64"}
 
 
@@ -157,9 +158,15 @@ def main():
         print("no", " ".join(str(fault).split()) or type(fault).__name__)
         return
     print("peer 1", sys.argv[1], library.device, flush=True)
-    call = None
+    call = other = None
     for line in sys.stdin:
         words = line.split()
+        if words[0] == "chill":
+            other = other if other is not None else library.empty(CHILL_BYTES // 4, "int32")
+            other.fill(1) if hasattr(other, "fill") else other.fill_(1)
+            library.wait()
+            print("done", flush=True)
+            continue
         if words[0] == "run":
             print("done", run(library, call, int(words[1])), flush=True)
             continue

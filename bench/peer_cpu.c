@@ -74,7 +74,7 @@ static double run(void *state, unsigned calls) {
 int main(int argc, char **argv) {
   struct work work = {.find = NULL};
   for (size_t i = 0; i < sizeof peers / sizeof *peers && argc == 2; i++) {
-    const bench_peer peer = {peers[i].name, "omp", &work, take, run};
+    const bench_peer peer = {peers[i].name, "omp", &work, take, NULL, run};
     work.find = peers[i].find;
     if (strcmp(peers[i].name, argv[1]) == 0) return bench_peer_serve(&peer);
   }

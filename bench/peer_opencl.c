@@ -75,6 +75,19 @@ static const char *take(void *state, const red_problem *problem) {
   return NULL;
 }
 
+/* On a CPU its arrays share the caches with everything else. */
+static void chill(void *state) {
+  static cl_mem other;
+  const unsigned char pattern = 1;
+  cl_int error = CL_SUCCESS;
+  (void)state;
+  if (!other) other = make_buffer(BENCH_CHILL_BYTES, &error);
+  bench_check_cl(error, "clCreateBuffer");
+  bench_check_cl(clEnqueueFillBuffer(cl.queue, other, &pattern, 1, 0, BENCH_CHILL_BYTES, 0, NULL, NULL),
+                 "clEnqueueFillBuffer");
+  bench_check_cl(clFinish(cl.queue), "clFinish");
+}
+
 static double run(void *state, unsigned calls) {
   const struct work *work = state;
   const double begun = bench_peer_now();
@@ -106,7 +119,7 @@ int main(int argc, char **argv) {
   for (const struct peer *peer = peers; peer->name && argc > 1; peer++) {
     if (strcmp(peer->name, argv[1]) != 0) continue;
     struct work work = {.peer = peer};
-    const bench_peer served = {peer->name, device, &work, take, run};
+    const bench_peer served = {peer->name, device, &work, take, chill, run};
     if (open_device(device)) return bench_peer_serve(&served);
     printf("no there is no device %s\n", device);
     return 0;

@@ -102,8 +102,8 @@ echo '"reduce_anything","dram__bytes_read.sum","7"'
         self.assertEqual((strided["bank_conflicts"], strided["bytes_read"], strided["active_lanes"]), (123, 4096, None))
         self.assertEqual((steps["libred"]["bytes_read"], steps["unrolled"]["bytes_read"]), (7, None))
         text = self.succeeds(*arguments, env={"PATH": str(self.folder)}).decode()
-        self.assertRegex(text, r"(?m)^step .* lanes +conflicts +read +written$")
-        self.assertRegex(text, r"(?m)^ 2  consecutive .* - +123 +4.10 kB +-$")
+        self.assertRegex(text, r"(?m)^step .* instr. +lanes +conflicts +read +written$")
+        self.assertRegex(text, r"(?m)^ 2  consecutive .* - +- +123 +4.10 kB +-$")
 
     def shuffle(self, backend):
         available = [device["id"] for device in self.json("info")["devices"] if device["available"]]

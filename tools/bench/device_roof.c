@@ -10,15 +10,17 @@ enum {
   PIECE_STEP = 4    /* quads that it reads at a time */
 };
 
-/* Neighbouring work-items read neighbouring quads; on a CPU each has a piece, and what is left over is not read. */
+/* Neighbouring work-items read neighbouring quads, one each; on a CPU each has a piece, and what is left over is not
+ * read. */
 static uint64_t choose_geometry(struct device_roof *roof, uint64_t bytes) {
   const struct engine *engine = &roof->device->engine;
   const uint64_t quads = bytes / QUAD_BYTES > UINT32_MAX ? UINT32_MAX : bytes / QUAD_BYTES;
-  const uint64_t wanted = engine->is_cpu ? quads / (LEAST_PIECE * engine->group) : quads / engine->group + 1;
-  const uint64_t most = (uint64_t)engine->units * GROUPS_A_UNIT, groups = wanted < most ? wanted : most;
-  roof->groups = groups ? (uint32_t)groups : 1;
   roof->quads = (uint32_t)quads;
+  roof->groups = (uint32_t)(quads / engine->group + 1);
   if (!engine->is_cpu) return quads * QUAD_BYTES;
+  const uint64_t wanted = quads / (LEAST_PIECE * engine->group), most = (uint64_t)engine->units * GROUPS_A_UNIT;
+  const uint64_t groups = wanted < most ? wanted : most;
+  roof->groups = groups ? (uint32_t)groups : 1;
   const uint64_t items = (uint64_t)roof->groups * engine->group;
   return quads / items / PIECE_STEP * PIECE_STEP * items * QUAD_BYTES;
 }

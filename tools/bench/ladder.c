@@ -104,7 +104,8 @@ static void print_count(int width, int digits, double number) {
     printf(" %*.*f", width, digits, number);
 }
 
-static void print_profile(const struct rung *rung) {
+static void print_profile(const struct rung *rung, uint64_t n) {
+  print_count(8, 2, rung->profile.instructions * 32 / (double)n);
   print_count(6, 1, profile_lanes(&rung->profile));
   print_count(10, 0, rung->profile.conflicts);
   print_bytes(rung->profile.read);
@@ -123,7 +124,7 @@ static void print_text(const struct ladder_report *report) {
   }
   printf("\n%-38s", "step");
   for (size_t k = 0; k < report->count; k++) printf("  %11s %13s %6s %8s", "time", "bandwidth", "of roof", "factor");
-  if (report->profiled) printf(" %6s %10s %11s %11s", "lanes", "conflicts", "read", "written");
+  if (report->profiled) printf(" %8s %6s %10s %11s %11s", "instr.", "lanes", "conflicts", "read", "written");
   printf("\n");
   for (size_t step = 0; step < report->ladders[0].count; step++) {
     const struct rung *first = &report->ladders[0].rungs[step];
@@ -132,7 +133,7 @@ static void print_text(const struct ladder_report *report) {
       for (size_t k = 0; k < report->count; k++) printf(" "), print_rung(&report->ladders[k], step);
     else
       printf("  not here: %s", first->reason);
-    if (first->measured && report->profiled) print_profile(first);
+    if (first->measured && report->profiled) print_profile(first, report->ladders[0].n);
     printf("\n%*s%s\n", WHY_INDENT, "", first->why);
   }
   for (size_t k = 0; k < report->count; k++)
@@ -141,9 +142,11 @@ static void print_text(const struct ladder_report *report) {
              report->ladders[k].roof * 1e-9);
   printf("\n");
   if (report->profiled)
-    printf("lanes: threads of a warp, of 32, that an instruction has an effect for, in the mean; conflicts: rounds of\n"
-           "shared memory because lanes meet in a bank; read, written: the device's memory. From ncu, with cold "
-           "caches.\n");
+    printf("instr.: instructions of warps for 32 elements; lanes: threads of a warp, of 32, that they have an effect "
+           "for, in\n"
+           "the mean; conflicts: rounds of shared memory because lanes meet in a bank; read, written: the device's "
+           "memory.\n"
+           "From ncu, each launch with cold caches.\n");
   if (report->no_profile) printf("divergence, bank conflicts and bytes moved are not shown: %s\n", report->no_profile);
 }
 
@@ -164,6 +167,7 @@ static void print_json_rung(const struct ladder *ladder, size_t step, bool profi
     printf(", \"least\": %.9g, \"q1\": %.9g, \"median\": %.9g, \"q3\": %.9g, \"bandwidth\": %.9g", rung->time.least,
            rung->time.q1, rung->time.median, rung->time.q3, bandwidth(ladder, step));
   if (rung->measured && profiled) {
+    print_json_count("instructions", rung->profile.instructions);
     print_json_count("active_lanes", profile_lanes(&rung->profile));
     print_json_count("bank_conflicts", rung->profile.conflicts);
     print_json_count("bytes_read", rung->profile.read);

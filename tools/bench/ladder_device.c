@@ -73,10 +73,10 @@ struct reading {
 static int run_read(void *argument, unsigned calls) {
   const struct reading *r = argument;
   struct climber *c = r->climber;
-  const uint32_t quads = c->n / 4;
+  const uint32_t quads = c->n / 4, all = quads / c->engine.group + 1;
+  const uint32_t groups = c->engine.is_cpu ? ladder_most_groups(c) : all;
   int code = EXIT_OK;
-  for (unsigned i = 0; i < calls && !code; i++)
-    code = ladder_launch(c, r->kernel, ladder_most_groups(c), c->in, quads, c->counter);
+  for (unsigned i = 0; i < calls && !code; i++) code = ladder_launch(c, r->kernel, groups, c->in, quads, c->counter);
   return code ? code : c->engine.api->finish(&c->engine);
 }
 

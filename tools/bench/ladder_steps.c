@@ -87,8 +87,8 @@ static int by_library(struct climber *c, const struct device_step *step, void *k
 
 static const struct device_step ladder[] = {
     {"interleaved, with modulo",
-     "Pairs of neighbours: in every step the lanes of a warp part ways, and modulo is slow.", "interleaved", by_levels,
-     1, ANYWHERE},
+     "Pairs of neighbours: every warp takes part in every step, with ever fewer of its lanes.", "interleaved",
+     by_levels, 1, ANYWHERE},
     {"consecutive threads, strided",
      "The same pairs by consecutive threads: whole warps retire, but strides collide in "
      "the banks.",

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/device_roof.h"
 #include "bench/entry.h"
@@ -76,10 +75,6 @@ static int add_guest(struct round *round, struct peer *peer, const struct bench_
   struct guest *guest = &round->guests[round->guest_count++];
   bool taken;
   *guest = (struct guest){.peer = peer, .turn = NO_TURN};
-  if (cold && !peer->home && strcmp(peer->device, "omp") != 0) {
-    snprintf(guest->reason, sizeof guest->reason, "nobody here makes the caches of %s cold", peer->device);
-    return EXIT_OK;
-  }
   const int code = peer_take(peer, &c->problem, &taken, guest->reason, sizeof guest->reason);
   if (code || !taken) return code;
   guest->turn = round->turns++;

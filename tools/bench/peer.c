@@ -108,6 +108,7 @@ static int greet(struct peer *peer, const struct bench_devices *devices) {
   if (sscanf(line, "peer 1 %31s %63s%n", peer->info.id, peer->device, &end) != 2 || line[end] ||
       strpbrk(peer->info.id, ",\""))
     return misunderstood(peer, line, greeting);
+  peer->on_host = strcmp(peer->device, "omp") == 0;
   peer->home = bench_devices_find(devices, peer->device);
   if (peer->home) peer->info.bandwidth = peer->home->info.bandwidth;
   return EXIT_OK;
@@ -178,10 +179,18 @@ static int run(void *argument, unsigned calls) {
   return settle(peer);
 }
 
-/* Other memory is read by whoever shares caches with it. */
+/* On a GPU work of another process would come with a change of context, which takes longer than many a call. */
+static int chill_itself(struct peer *peer) {
+  char line[LINE_BYTES];
+  int code = say(peer, "chill\n");
+  if (!code) code = hear(peer, line);
+  if (code) return code;
+  return strcmp(line, "done") == 0 ? EXIT_OK : misunderstood(peer, line, "done");
+}
+
 static int chill(void *argument) {
   struct peer *peer = argument;
-  if (peer->home && !peer->home->on_host) return bench_device_chill(peer->home);
+  if (!peer->on_host) return chill_itself(peer);
   arrays_chill(peer->arrays);
   return settle(peer);
 }

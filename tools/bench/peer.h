@@ -8,6 +8,8 @@
  *   redtool says                  case KIND OP IN OUT N  as in problem strings: case scan sum f32 f32 1048576
  *   the peer answers              ready                  it has the arrays, and has computed the problem once
  *                             or  no REASON
+ *   redtool says                  chill                  only if its arrays are on a GPU, before a cold sample
+ *   the peer answers              done                   it has read or written 256 MiB of other memory there
  *   redtool says                  run CALLS
  *   the peer answers              done SECONDS           for all calls; all of the work is done
  *
@@ -27,7 +29,7 @@ struct peer {
   const char *command;
   red_device_info info; /* id: its name; detail: the command */
   char device[64];      /* where its arrays are */
-  bool absent;
+  bool absent, on_host;
   pid_t process; /* 0: not started */
   FILE *to, *from;
   struct bench_device *home;   /* that device, if it is measured too */
