@@ -106,7 +106,8 @@ static red_state merge_parts(const reduce_job *job, unsigned threads) {
   return state;
 }
 
-static red_state reduce_many(reduce_job *job) {
+/* In blocks, by as many threads as they deserve. */
+static red_state reduce_job_blocks(reduce_job *job) {
   const red_lowered *lowered = job->lowered;
   uint64_t bytes = (job->in2 != NULL ? 2 : 1) * lowered->n * lowered->in_bytes;
   unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, bytes);
@@ -127,13 +128,9 @@ static red_state reduce_many(reduce_job *job) {
   return state;
 }
 
-static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
-  const uint64_t block = RED_BLOCK_CHUNKS * red_chunk_elements(lowered), n = lowered->n;
-  if (n <= block) {
-    if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(cpu->kernels, lowered, in, (red_range){0, n});
-    if (lowered->map != RED_MAP_NONE) return map_of(cpu->kernels, lowered)(lowered, in, in2, n);
-    return kernel_of(cpu->kernels, lowered)(lowered, in, n);
-  }
+/* Apart, so that what a small call does not need costs it nothing. */
+__attribute__((noinline)) static red_state reduce_many(const red_cpu *cpu, const red_lowered *lowered, const void *in,
+                                                       const void *in2, uint64_t block) {
   const red_kernels *kernels = red_cpu_reduce_kernels(cpu, lowered);
   reduce_job job = {.cpu = cpu,
                     .kernels = kernels,
@@ -143,12 +140,25 @@ static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const vo
                     .in = in,
                     .in2 = in2,
                     .block = block,
-                    .blocks = (n + block - 1) / block};
-  return reduce_many(&job);
+                    .blocks = (lowered->n + block - 1) / block};
+  return reduce_job_blocks(&job);
+}
+
+static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
+  const uint64_t block = RED_BLOCK_CHUNKS * red_chunk_elements(lowered), n = lowered->n;
+  if (n > block) return reduce_many(cpu, lowered, in, in2, block);
+  if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(cpu->kernels, lowered, in, (red_range){0, n});
+  if (lowered->map != RED_MAP_NONE) return map_of(cpu->kernels, lowered)(lowered, in, in2, n);
+  return kernel_of(cpu->kernels, lowered)(lowered, in, n);
+}
+
+/* Everything else finds floats by their bits. */
+static bool computes_floats(const red_lowered *lowered) {
+  return lowered->canonical || (lowered->family == RED_FAMILY_MIN && lowered->out != lowered->in);
 }
 
 red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2, void *out) {
-  if (!lowered->in_float) return red_state_finish(lowered, reduce(cpu, lowered, in, in2), lowered->n, out);
+  if (!computes_floats(lowered)) return red_state_finish(lowered, reduce(cpu, lowered, in, in2), lowered->n, out);
   red_fpenv saved = red_fpenv_enter();
   red_status status = red_state_finish(lowered, reduce(cpu, lowered, in, in2), lowered->n, out);
   red_fpenv_leave(saved);

@@ -8,8 +8,7 @@ static red_status run(red_context *context, const red_problem *problem, const vo
   red_status status = red_lower(problem, &plan.lowered);
   if (status == RED_OK) status = red_plan_prepare(context, &plan);
   if (status != RED_OK) return status;
-  red_args args = {.size = sizeof args, .in = in, .out = out, .in2 = in2};
-  status = red_plan_run(&plan, NULL, &args, NULL);
+  status = red_plan_run_arrays(&plan, NULL, in, in2, out);
   red_plan_release(&plan);
   return status;
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static _Atomic(red_context *) default_context;
+_Atomic(red_context *) red_default_context;
 
 static red_status check_options(const red_context_options *options) {
   if (options != NULL && options->size != sizeof *options)
@@ -58,37 +58,24 @@ void red_context_destroy(red_context *context) {
   free(context);
 }
 
-red_status red_context_resolve(red_context *context, red_context **resolved) {
-  if (context == NULL) context = atomic_load_explicit(&default_context, memory_order_acquire);
-  if (context == NULL) {
-    red_context *made;
-    red_status status = red_context_create(NULL, &made);
-    if (status != RED_OK) return status;
-    red_context *present = NULL;
-    if (atomic_compare_exchange_strong(&default_context, &present, made)) {
-      context = made;
-    } else {
-      red_context_destroy(made);
-      context = present;
-    }
+red_status red_context_make_default(red_context **made) {
+  red_status status = red_context_create(NULL, made);
+  red_context *present = NULL;
+  if (status == RED_OK && !atomic_compare_exchange_strong(&red_default_context, &present, *made)) {
+    red_context_destroy(*made);
+    *made = present;
   }
-  *resolved = context;
-  return RED_OK;
+  return status;
 }
 
-red_status red_context_open_device(red_context *context, red_memory memory, red_device **device) {
-  red_device *present = atomic_load_explicit(&context->devices[memory], memory_order_acquire);
-  if (present == NULL) {
-    red_device *made;
-    red_status status = red_registry_open_automatic(&context->selection, memory, &context->options, &made);
-    if (status != RED_OK) return status;
-    if (atomic_compare_exchange_strong(&context->devices[memory], &present, made))
-      present = made;
-    else
-      red_device_close(made);
+red_status red_context_open_first(red_context *context, red_memory memory, red_device **device) {
+  red_status status = red_registry_open_automatic(&context->selection, memory, &context->options, device);
+  red_device *present = NULL;
+  if (status == RED_OK && !atomic_compare_exchange_strong(&context->devices[memory], &present, *device)) {
+    red_device_close(*device);
+    *device = present;
   }
-  *device = present;
-  return RED_OK;
+  return status;
 }
 
 red_status red_context_device(red_context *context, red_memory memory, red_device_info *info) {

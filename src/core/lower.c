@@ -229,8 +229,8 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
 }
 
 /*
- * Problems with nothing but defaults are lowered once: a call on a hundred elements has no time to spend here. A slot
- * is filled by whoever comes first; others do without it until it is ready, so nobody ever waits.
+ * Problems with nothing but defaults are checked and lowered once: a call on a hundred elements has no time to spend
+ * here. A slot is filled by whoever comes first; others do without it until it is ready, so nobody ever waits.
  */
 enum {
   SLOT_EMPTY,
@@ -252,21 +252,28 @@ static void fill_slot(default_slot *slot, const red_lowered *lowered) {
   atomic_store_explicit(&slot->state, SLOT_READY, memory_order_release);
 }
 
-red_status red_lower(const red_problem *problem, red_lowered *lowered) {
-  red_status status = check_problem(problem);
-  if (status != RED_OK) return status;
-  bool plain = problem->acc == RED_DTYPE_DEFAULT && problem->out == RED_DTYPE_DEFAULT && !problem->has_init &&
-               problem->in_memory == RED_HOST && problem->out_memory == RED_HOST && problem->stats == 0;
-  if (!plain) return lower_fresh(problem, lowered);
+/* The slot of a problem that may be valid and has nothing but defaults, else NULL. */
+static default_slot *find_slot(const red_problem *problem) {
+  if (problem == NULL || problem->size != sizeof *problem) return NULL;
   red_op op = problem->kind == RED_STATS ? RED_SUM : problem->op;
-  default_slot *slot = &default_slots[problem->exact != 0][problem->kind][op][problem->in];
-  if (atomic_load_explicit(&slot->state, memory_order_acquire) == SLOT_READY) {
+  if ((unsigned)problem->kind >= RED_KIND_COUNT || (unsigned)op >= RED_OP_COUNT ||
+      (unsigned)problem->in >= RED_DTYPE_COUNT)
+    return NULL;
+  unsigned chosen = (unsigned)problem->acc | (unsigned)problem->out | (unsigned)problem->has_init |
+                    (unsigned)problem->in_memory | (unsigned)problem->out_memory | problem->stats;
+  return chosen == 0 ? &default_slots[problem->exact != 0][problem->kind][op][problem->in] : NULL;
+}
+
+red_status red_lower(const red_problem *problem, red_lowered *lowered) {
+  default_slot *slot = find_slot(problem);
+  if (slot != NULL && atomic_load_explicit(&slot->state, memory_order_acquire) == SLOT_READY) {
     *lowered = slot->lowered;
     lowered->n = problem->n;
     return check_extent(lowered);
   }
-  status = lower_fresh(problem, lowered);
-  if (status == RED_OK) fill_slot(slot, lowered);
+  red_status status = check_problem(problem);
+  if (status == RED_OK) status = lower_fresh(problem, lowered);
+  if (status == RED_OK && slot != NULL) fill_slot(slot, lowered);
   return status;
 }
 

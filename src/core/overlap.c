@@ -7,12 +7,7 @@
 
 #include "status.h"
 
-uint64_t red_out_extent(const red_lowered *lowered) {
-  if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
-  return lowered->out_bytes * (lowered->kind == RED_REDUCE ? 1 : lowered->n);
-}
-
-red_status red_check_in2(const red_lowered *lowered, const void *in2) {
+red_status red_check_unusual_in2(const red_lowered *lowered, const void *in2) {
   bool two = lowered->map == RED_MAP_PRODUCT;
   if (two && in2 == NULL && lowered->n > 0)
     return red_fail(RED_ERR_INVALID, "in2 is NULL, n = %llu: op = %s takes two inputs", (unsigned long long)lowered->n,
@@ -28,7 +23,7 @@ red_status red_check_range(const char *name, uintptr_t begin, uint64_t bytes) {
                   (unsigned long long)bytes, (unsigned long long)begin);
 }
 
-red_status red_check_overlap(const red_lowered *lowered, uintptr_t in, uintptr_t out) {
+red_status red_check_touching(const red_lowered *lowered, uintptr_t in, uintptr_t out) {
   uint64_t in_bytes = lowered->n * lowered->in_bytes, out_bytes = red_out_extent(lowered);
   red_status status = red_check_range("in", in, in_bytes);
   if (status == RED_OK) status = red_check_range("out", out, out_bytes);

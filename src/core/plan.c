@@ -53,7 +53,7 @@ uint64_t red_plan_workspace(const red_plan *plan) {
   return plan != NULL ? plan->workspace : 0;
 }
 
-static red_status check_overlap(const red_plan *plan, const red_args *args, const void *input, uint64_t offset) {
+static inline red_status check_overlap(const red_plan *plan, const red_args *args, const void *input, uint64_t offset) {
   const red_lowered *lowered = &plan->lowered;
   const red_backend *backend = plan->device->backend;
   if (lowered->in_memory != lowered->out_memory && !backend->on_host) return RED_OK;
@@ -65,7 +65,7 @@ static red_status check_overlap(const red_plan *plan, const red_args *args, cons
   return red_check_overlap(lowered, in + offset, out + args->out_offset);
 }
 
-static red_status check_workspace(const red_plan *plan, const red_args *args) {
+static inline red_status check_workspace(const red_plan *plan, const red_args *args) {
   if (args->workspace == NULL) return RED_OK;
   if (args->workspace_bytes < plan->workspace)
     return red_fail(RED_ERR_WORKSPACE, "workspace_bytes = %llu: this plan needs %llu",
@@ -77,12 +77,12 @@ static red_status check_workspace(const red_plan *plan, const red_args *args) {
 }
 
 /* A result in device memory cannot be looked at without waiting for the device. */
-static red_status check_size(const red_lowered *lowered, const red_args *args) {
+static inline red_status check_size(const red_lowered *lowered, const red_args *args) {
   if (lowered->kind != RED_STATS || lowered->out_memory != RED_HOST) return RED_OK;
   return red_stats_check_size((const char *)args->out + args->out_offset);
 }
 
-static red_status check_arguments(const red_plan *plan, const red_queue *queue, const red_args *args) {
+static inline red_status check_arguments(const red_plan *plan, const red_queue *queue, const red_args *args) {
   const red_lowered *lowered = &plan->lowered;
   if (args->in == NULL && lowered->n > 0)
     return red_fail(RED_ERR_INVALID, "in is NULL, n = %llu", (unsigned long long)lowered->n);
@@ -144,7 +144,9 @@ static red_status execute_exact(const red_plan *plan, red_queue *queue, red_exec
   return status;
 }
 
-red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, const red_raw *raw) {
+/* Inlined where most of the arguments are known: a small call is short. */
+__attribute__((always_inline)) static inline red_status run(const red_plan *plan, red_queue *queue,
+                                                            const red_args *args, const red_raw *raw) {
   const red_lowered *lowered = &plan->lowered;
   red_status status = check_arguments(plan, queue, args);
   if (status == RED_OK && (raw == NULL || raw->stats == NULL)) status = check_size(lowered, args);
@@ -171,6 +173,15 @@ red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *
   return execute(plan, queue, &exec);
 }
 
+red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, const red_raw *raw) {
+  return run(plan, queue, args, raw);
+}
+
+red_status red_plan_run_arrays(const red_plan *plan, red_queue *queue, const void *in, const void *in2, void *out) {
+  red_args args = {.size = sizeof args, .in = in, .out = out, .in2 = in2};
+  return run(plan, queue, &args, NULL);
+}
+
 red_status red_plan_execute_args(const red_plan *plan, red_queue *queue, const red_args *args) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
   if (args == NULL) return red_fail(RED_ERR_INVALID, "args is NULL");
@@ -181,6 +192,5 @@ red_status red_plan_execute_args(const red_plan *plan, red_queue *queue, const r
 
 red_status red_plan_execute(const red_plan *plan, red_queue *queue, const void *in, void *out) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
-  red_args args = {.size = sizeof args, .in = in, .out = out};
-  return red_plan_run(plan, queue, &args, NULL);
+  return red_plan_run_arrays(plan, queue, in, NULL, out);
 }

@@ -27,6 +27,8 @@ typedef struct red_raw {
 
 /* Check the arguments, execute, write the result; `raw` may be NULL. */
 red_status red_plan_run(const red_plan *plan, red_queue *queue, const red_args *args, const red_raw *raw);
+/* The same without offsets and workspace; in2 may be NULL. */
+red_status red_plan_run_arrays(const red_plan *plan, red_queue *queue, const void *in, const void *in2, void *out);
 
 struct red_queue {
   red_device *device;

@@ -224,10 +224,6 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
     if (lowered->canonical) {
-      if (lowered->out == RED_F32 && lowered->acc_bytes == 4 && lowered->finish == RED_FINISH_VALUE) {
-        store_f32(state.f32, out); /* by far the most frequent, and small calls are short */
-        return;
-      }
       double sum = takes_f64(lowered) ? state.f64 : (double)state.f32;
       store_float(lowered->out, finished(lowered, sum, count), out);
       return;
@@ -235,7 +231,7 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
     break;
   case RED_FAMILY_MIN:
     bits = unkey(lowered, state.key);
-    if (lowered->in_float) {
+    if (lowered->in_float && lowered->out != lowered->in) {
       store_float(lowered->out, float_value(lowered->in, &bits), out);
       return;
     }
@@ -254,7 +250,8 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
   memcpy(out, &bits, lowered->out_bytes);
 }
 
-red_status red_state_finish(const red_lowered *lowered, red_state state, uint64_t count, void *out) {
+__attribute__((noinline)) static red_status finish(const red_lowered *lowered, red_state state, uint64_t count,
+                                                   void *out) {
   bool nothing_found = lowered->family == RED_FAMILY_ARGMIN && lowered->nan_skip && state.key == lowered->nan_key;
   if (nothing_found && count > 0)
     return red_fail(RED_ERR_EMPTY, "op = %s: all %llu elements are NaN, there is no index to return",
@@ -267,5 +264,17 @@ red_status red_state_finish(const red_lowered *lowered, red_state state, uint64_
     state = red_state_merge(lowered, red_state_from_acc(lowered, &lowered->init), state);
   }
   red_state_store(lowered, state, count, out);
+  return RED_OK;
+}
+
+/* By far the most frequent, and small calls are short. */
+static bool is_simple_f32(const red_lowered *lowered) {
+  return lowered->canonical && lowered->acc_bytes == 4 && lowered->out == RED_F32 && !lowered->has_init &&
+         lowered->finish == RED_FINISH_VALUE;
+}
+
+red_status red_state_finish(const red_lowered *lowered, red_state state, uint64_t count, void *out) {
+  if (count == 0 || !is_simple_f32(lowered)) return finish(lowered, state, count, out);
+  store_f32(state.f32, out);
   return RED_OK;
 }

@@ -6,7 +6,7 @@
 #include <red/red.h>
 
 /* Set the sentence, return the status: `return red_fail(RED_ERR_INVALID, "n is %llu, ...", n);`. */
-red_status red_fail(red_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+red_status red_fail(red_status status, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 
 /* One line to standard error, "libred: ...", if RED_VERBOSE is set and not 0. */
 void red_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
