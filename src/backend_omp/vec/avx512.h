@@ -115,6 +115,12 @@ INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad
   return (v_u8)_mm512_mask_loadu_epi8((__m512i)pad, _bzhi_u64(~(uint64_t)0, (unsigned)count * bytes), p);
 }
 
+/* Elements of 4 or 8 bytes, those whose bit is set; bits beyond a vector's do not matter. */
+INLINE v_u8 v_load_masked(const void *p, uint64_t mask, unsigned bytes, v_u8 pad) {
+  return bytes == 4 ? (v_u8)_mm512_mask_loadu_epi32((__m512i)pad, (__mmask16)mask, p)
+                    : (v_u8)_mm512_mask_loadu_epi64((__m512i)pad, (__mmask8)mask, p);
+}
+
 INLINE void v_store_partial(void *p, size_t count, unsigned bytes, v_u8 x) {
   _mm512_mask_storeu_epi8(p, _bzhi_u64(~(uint64_t)0, (unsigned)count * bytes), (__m512i)x);
 }

@@ -32,9 +32,7 @@ INLINE red_state chunk_stats(red_lane_op op, const red_lowered *lowered, const u
     }
   }
   keys_of_patterns(lowered, merge_patterns(seen[0], seen[1], bytes), bytes, keys);
-  for (unsigned half = ROW_VECTORS / 2; half > 0; half /= 2)
-    for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
-  return v_state(op, v_fold(op, acc[0]));
+  return fold_row(op, acc);
 }
 
 red_state ISA(stats_f32)(const red_lowered *lowered, const void *data, int64_t keys[2]) {

@@ -112,10 +112,13 @@ INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc
 #if defined(HAVE_MASKS) /* always all of the row's vectors: no branch, and the accumulators stay in registers */
   if (float_bytes(in) == op_bytes(op)) {
     const v_u8 pads = v_splat((red_state){.u64 = pad_bits(op, in)}, op_bytes(op));
+    const uint64_t all = ~(uint64_t)0,
+                   masks[2] = {count < 64 ? ~(all << count) : all, count > 64 ? ~(all << (count - 64)) : 0};
+    UNROLLED
     for (unsigned j = 0; j < ROW_VECTORS; j++) {
-      size_t left = count > j * lanes ? count - j * lanes : 0, here = left < lanes ? left : lanes;
-      v_u8 x = v_load_partial(p + j * VB, here, op_bytes(op), pads);
-      v_u8 y = map == RED_MAP_PRODUCT ? v_load_partial(q + j * VB, here, op_bytes(op), (v_u8){0}) : x;
+      uint64_t mask = masks[j * lanes / 64] >> j * lanes % 64;
+      v_u8 x = v_load_masked(p + j * VB, mask, op_bytes(op), pads);
+      v_u8 y = map == RED_MAP_PRODUCT ? v_load_masked(q + j * VB, mask, op_bytes(op), (v_u8){0}) : x;
       acc[j] = next_row(op, in, map, acc[j], x, y);
     }
     return;
@@ -132,9 +135,17 @@ INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc
   }
 }
 
+INLINE void halve(red_lane_op op, v_u8 *acc, unsigned half) {
+  UNROLLED
+  for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
+}
+
 INLINE red_state fold_row(red_lane_op op, v_u8 *acc) {
-  for (unsigned half = ROW_VECTORS / 2; half > 0; half /= 2)
-    for (unsigned j = 0; j < half; j++) acc[j] = v_op(op, acc[j], acc[j + half]);
+  if (ROW_VECTORS > 16) halve(op, acc, 16);
+  if (ROW_VECTORS > 8) halve(op, acc, 8);
+  halve(op, acc, 4);
+  halve(op, acc, 2);
+  halve(op, acc, 1);
   return v_state(op, v_fold(op, acc[0]));
 }
 
@@ -143,6 +154,7 @@ INLINE red_state fold_row(red_lane_op op, v_u8 *acc) {
 INLINE red_state short_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
   const size_t lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * float_bytes(in);
   v_u8 acc[ROW_VECTORS];
+  UNROLLED
   for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
   for (; n >= lanes; n -= lanes, p += ROW_VECTORS * step) {
     for (unsigned j = 0; j < ROW_VECTORS; j++) {
@@ -156,32 +168,50 @@ INLINE red_state short_chunk(red_lane_op op, red_dtype in, red_map map, const ui
 }
 #endif
 
-/* node(0, .): n > 0 elements, at most a chunk. */
-INLINE red_state chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
-  const size_t bytes = float_bytes(in), lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * bytes;
-  const size_t rows = n / lanes, done = rows * lanes * bytes;
-  const bool two = map == RED_MAP_PRODUCT;
+/* The sums of `rows` > 0 whole rows. */
+INLINE void sum_rows(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t rows,
+                     v_u8 *acc) {
+  const size_t step = VB / op_bytes(op) * float_bytes(in), row_bytes = ROW_VECTORS * step;
+  for (unsigned first = 0; first < ROW_VECTORS; first += PASS) {
+    const uint8_t *x = p + first * step, *y = map == RED_MAP_PRODUCT ? q + first * step : x;
+    v_u8 a[PASS];
+    UNROLLED
+    for (unsigned j = 0; j < PASS; j++)
+      a[j] = first_row(op, map, load(op, in, x + j * step), load(op, in, y + j * step));
+    for (size_t r = 1; r < rows; r++) {
+      x += row_bytes;
+      y = map == RED_MAP_PRODUCT ? y + row_bytes : x;
+      UNROLLED
+      for (unsigned j = 0; j < PASS; j++)
+        a[j] = next_row(op, in, map, a[j], load(op, in, x + j * step), load(op, in, y + j * step));
+      UNROLLED
+      for (unsigned j = 0; j < PASS; j++) STAY_IN_REGISTER(a[j]);
+    }
+    UNROLLED
+    for (unsigned j = 0; j < PASS; j++) acc[first + j] = a[j];
+  }
+}
+
+INLINE red_state whole_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q) {
+  v_u8 acc[ROW_VECTORS];
+  sum_rows(op, in, map, p, q, ROWS, acc);
+  return fold_row(op, acc);
+}
+
+/* node(0, .): n > 0 elements, less than a chunk. */
+INLINE red_state part_of_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q,
+                               size_t n) {
+  const size_t lanes = ROW_BYTES / op_bytes(op), rows = n / lanes, done = rows * lanes * float_bytes(in);
 #if defined(HAVE_MASKS)
-  if (rows < ROWS && bytes == op_bytes(op)) return short_chunk(op, in, map, p, q, n);
+  if (float_bytes(in) == op_bytes(op)) return short_chunk(op, in, map, p, q, n);
 #endif
   v_u8 acc[ROW_VECTORS];
-  if (rows == 0)
+  if (rows > 0) {
+    sum_rows(op, in, map, p, q, rows, acc);
+  } else {
     for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
-  else
-    for (unsigned first = 0; first < ROW_VECTORS; first += PASS) {
-      const uint8_t *row = p + first * step, *row2 = two ? q + first * step : row;
-      v_u8 a[ROW_VECTORS];
-      for (unsigned j = 0; j < PASS; j++)
-        a[j] = first_row(op, map, load(op, in, row + j * step), load(op, in, row2 + j * step));
-      for (size_t r = 1; r < rows; r++) {
-        row += lanes * bytes;
-        row2 = two ? row2 + lanes * bytes : row;
-        for (unsigned j = 0; j < PASS; j++)
-          a[j] = next_row(op, in, map, a[j], load(op, in, row + j * step), load(op, in, row2 + j * step));
-      }
-      for (unsigned j = 0; j < PASS; j++) acc[first + j] = a[j];
-    }
-  if (rows < ROWS) add_partial_row(op, in, map, acc, p + done, two ? q + done : p + done, n - rows * lanes);
+  }
+  add_partial_row(op, in, map, acc, p + done, map == RED_MAP_PRODUCT ? q + done : p + done, n - rows * lanes);
   return fold_row(op, acc);
 }
 
@@ -209,12 +239,12 @@ INLINE red_state reduce_rows(red_lane_op op, red_dtype in, red_map map, const vo
   const uint8_t *p = data, *q = data2;
   red_state node[RED_BLOCK_CHUNKS];
   size_t count = 0;
-  if (n < size) return chunk(op, in, map, p, q, n);
+  if (n < size) return part_of_chunk(op, in, map, p, q, n);
   for (; n >= size; n -= size, p += bytes) {
-    node[count++] = chunk(op, in, map, p, q, size);
+    node[count++] = whole_chunk(op, in, map, p, q);
     if (map == RED_MAP_PRODUCT) q += bytes;
   }
-  if (n > 0) node[count++] = chunk(op, in, map, p, q, n);
+  if (n > 0) node[count++] = part_of_chunk(op, in, map, p, q, n);
   for (; count > 1; count = (count + 1) / 2) {
     for (size_t i = 0; i < count / 2; i++) node[i] = merge(op, node[2 * i], node[2 * i + 1]);
     if (count & 1) node[count / 2] = node[count - 1]; /* a missing right child: the left one, unchanged */

@@ -40,6 +40,16 @@
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
+/* Before a short loop over an array of vectors: unrolled early, it leaves them in registers. */
+#define UNROLLED _Pragma("GCC unroll 32")
+
+/* In a loop that needs all registers: GCC would store each vector in every round, for what comes after the loop. */
+#if defined(__x86_64__)
+#define STAY_IN_REGISTER(x) __asm__("" : "+v"(x))
+#else
+#define STAY_IN_REGISTER(x) __asm__("" : "+w"(x))
+#endif
+
 /* Elements in memory may have any alignment and any effective type. */
 #define VECTOR_TYPES(T, name)                                                                                          \
   typedef T v_##name __attribute__((vector_size(VB), may_alias));                                                      \
