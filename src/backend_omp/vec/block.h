@@ -55,13 +55,13 @@ INLINE v_u8 up_group(red_lane_op op, v_u8 *left, group g) {
   if (op_bytes(op) == 4) {
     left[0] = v_even_32(g.x[0], g.x[1]);
     left[1] = v_even_32(g.x[2], g.x[3]);
-    v_u8 pairs0 = v_op(op, left[0], v_odd_32(g.x[0], g.x[1])), pairs1 = v_op(op, left[1], v_odd_32(g.x[2], g.x[3]));
+    v_u8 pairs0 = v_spare_op(op, left[0], v_odd_32(g.x[0], g.x[1])), pairs1 = v_spare_op(op, left[1], v_odd_32(g.x[2], g.x[3]));
     left[2] = v_even_32(pairs0, pairs1);
-    return v_op(op, left[2], v_odd_32(pairs0, pairs1));
+    return v_spare_op(op, left[2], v_odd_32(pairs0, pairs1));
   }
   if (op_bytes(op) == 8) {
     left[0] = v_low_64(g.x[0], g.x[1]);
-    return v_op(op, left[0], v_high_64(g.x[0], g.x[1]));
+    return v_spare_op(op, left[0], v_high_64(g.x[0], g.x[1]));
   }
   return left[0] = g.x[0];
 }
@@ -128,9 +128,9 @@ INLINE void down_block(red_lane_op op, const block *b, v_u8 before, v_u8 *p) {
 INLINE group down_group(red_lane_op op, const v_u8 *left, v_u8 p, v_u8 after, bool exclusive) {
   group g;
   if (op_bytes(op) == 4) {
-    v_u8 q = v_op(op, p, left[2]);
+    v_u8 q = v_spare_op(op, p, left[2]);
     v_u8 low = v_low_32(p, q), high = v_high_32(p, q);
-    v_u8 low_odd = v_op(op, low, left[0]), high_odd = v_op(op, high, left[1]);
+    v_u8 low_odd = v_spare_op(op, low, left[0]), high_odd = v_spare_op(op, high, left[1]);
     if (exclusive) {
       g.x[0] = v_low_32(low, low_odd);
       g.x[1] = v_high_32(low, low_odd);
@@ -145,7 +145,7 @@ INLINE group down_group(red_lane_op op, const v_u8 *left, v_u8 p, v_u8 after, bo
       g.x[3] = v_high_32(high_odd, high_next);
     }
   } else if (op_bytes(op) == 8) {
-    v_u8 odd = v_op(op, p, left[0]);
+    v_u8 odd = v_spare_op(op, p, left[0]);
     v_u8 next = exclusive ? odd : v_next_64(p, after);
     g.x[0] = v_low_64(exclusive ? p : odd, next);
     g.x[1] = v_high_64(exclusive ? p : odd, next);

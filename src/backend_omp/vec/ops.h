@@ -83,6 +83,13 @@ INLINE v_u8 v_op(red_lane_op op, v_u8 a, v_u8 b) {
   }
 }
 
+/* The same, sums by the multipliers where those are other units. */
+INLINE v_u8 v_spare_op(red_lane_op op, v_u8 a, v_u8 b) {
+  if (op == RED_ADD_F32) return (v_u8)v_spare_add_f32((v_f32)a, (v_f32)b);
+  if (op == RED_ADD_F64) return (v_u8)v_spare_add_f64((v_f64)a, (v_f64)b);
+  return v_op(op, a, b);
+}
+
 /* a, but a op b in the upper group of every pair of groups of `bytes` bytes. */
 INLINE v_u8 v_op_upper(red_lane_op op, v_u8 a, v_u8 b, unsigned bytes) {
   v_u8 both = v_op(op, a, b);

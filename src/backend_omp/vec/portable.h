@@ -107,6 +107,14 @@ INLINE v_f64 v_one_f64(void) {
   __asm__("" : "+v"(one));
   return one;
 }
+INLINE v_f32 v_one_f32(void) {
+  v_f32 one = (v_f32){0} + 1.0f;
+  __asm__("" : "+v"(one));
+  return one;
+}
+INLINE v_f32 v_spare_add_f32(v_f32 a, v_f32 b) {
+  return v_fma_f32(a, v_one_f32(), b);
+}
 INLINE v_f64 v_spare_add_f64(v_f64 a, v_f64 b) {
   return v_fma_f64(a, v_one_f64(), b);
 }
@@ -114,6 +122,9 @@ INLINE v_f64 v_spare_sub_f64(v_f64 a, v_f64 b) {
   return v_fma_f64(a, v_one_f64(), -b);
 }
 #else
+INLINE v_f32 v_spare_add_f32(v_f32 a, v_f32 b) {
+  return a + b;
+}
 INLINE v_f64 v_spare_add_f64(v_f64 a, v_f64 b) {
   return a + b;
 }

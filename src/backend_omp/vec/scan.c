@@ -210,8 +210,8 @@ INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, con
   v_u8 node0 = up(op, keys, in, &b), p1 = v_op(op, before, node0);
   v_u8 node1 = up(op, keys, in + bytes, &c), node01 = v_op(op, node0, node1), p2 = v_op(op, before, node01);
   down(op, keys, &b, before, p1, exclusive, mode, out);
-  down(op, keys, &c, p1, p2, exclusive, mode, out + bytes);
   v_u8 node2 = up(op, keys, in + 2 * bytes, &b), p3 = v_op(op, p2, node2);
+  down(op, keys, &c, p1, p2, exclusive, mode, out + bytes);
   v_u8 node3 = up(op, keys, in + 3 * bytes, &c), node = v_op(op, node01, v_op(op, node2, node3));
   v_u8 after = advance(op, s, STRIP_LEVEL, node);
   down(op, keys, &b, p2, p3, exclusive, mode, out + 2 * bytes);
