@@ -204,14 +204,18 @@ enum {
 };
 
 INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
-                       v_u8 before, bool exclusive, store_mode mode) {
+                       v_u8 before, bool exclusive, store_mode mode, const uint8_t **ahead) {
   const unsigned bytes = block_bytes(op);
   block b, c;
+  *ahead = prefetch(*ahead, bytes);
   v_u8 node0 = up(op, keys, in, &b), p1 = v_op(op, before, node0);
+  *ahead = prefetch(*ahead, bytes);
   v_u8 node1 = up(op, keys, in + bytes, &c), node01 = v_op(op, node0, node1), p2 = v_op(op, before, node01);
   down(op, keys, &b, before, p1, exclusive, mode, out);
+  *ahead = prefetch(*ahead, bytes);
   v_u8 node2 = up(op, keys, in + 2 * bytes, &b), p3 = v_op(op, p2, node2);
   down(op, keys, &c, p1, p2, exclusive, mode, out + bytes);
+  *ahead = prefetch(*ahead, bytes);
   v_u8 node3 = up(op, keys, in + 3 * bytes, &c), node = v_op(op, node01, v_op(op, node2, node3));
   v_u8 after = advance(op, s, STRIP_LEVEL, node);
   down(op, keys, &b, p2, p3, exclusive, mode, out + 2 * bytes);
@@ -238,8 +242,7 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
   stacks_init(&s, n / size + 1, p);
   size_t blocks = n / size, rest = n % size;
   for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes) {
-    ahead = prefetch(ahead, STRIP * bytes);
-    p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode);
+    p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode, &ahead);
   }
   if (mode != STORE_CACHED) v_stream_end();
   for (; blocks > 0; blocks--, in += bytes, out += bytes) p = scan_block(op, &keys, &s, in, out, p, exclusive);
@@ -265,10 +268,13 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
   }
   size_t blocks = n / size;
   for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes) {
-    ahead = prefetch(ahead, STRIP * bytes);
-    v_u8 left = v_op(op, up(op, &unused, in, &b), up(op, &unused, in + bytes, &b));
-    v_u8 right = v_op(op, up(op, &unused, in + 2 * bytes, &b), up(op, &unused, in + 3 * bytes, &b));
-    advance(op, &s, STRIP_LEVEL, v_op(op, left, right));
+    v_u8 node[STRIP];
+    UNROLLED
+    for (unsigned i = 0; i < STRIP; i++) {
+      ahead = prefetch(ahead, bytes);
+      node[i] = up(op, &unused, in + i * bytes, &b);
+    }
+    advance(op, &s, STRIP_LEVEL, v_op(op, v_op(op, node[0], node[1]), v_op(op, node[2], node[3])));
   }
   for (; blocks > 0; blocks--, in += bytes) advance(op, &s, 0, up(op, &unused, in, &b));
   return v_state(op, s.node[63 - __builtin_clzll(s.k)]);
