@@ -192,7 +192,53 @@ INLINE void sum_rows(red_lane_op op, red_dtype in, red_map map, const uint8_t *p
   }
 }
 
+/* A vector of bf16 as two of f32: the even elements and the odd ones, by an operation each. */
+INLINE v_u8 even_bf16(v_u8 x) {
+  return (v_u8)((v_u32)x << 16);
+}
+INLINE v_u8 odd_bf16(v_u8 x) {
+  return (v_u8)((v_u32)x & 0xffff0000);
+}
+
+/*
+ * A whole chunk of bf16 in accumulators of even and of odd elements. An element is in another lane than elsewhere, but
+ * still meets the same ones: the fold's last step, which adds neighbours, is that of the two sorts.
+ */
+INLINE red_state whole_chunk_bf16(red_lane_op op, red_map map, const uint8_t *p, const uint8_t *q) {
+  v_u8 acc[ROW_VECTORS];
+  for (unsigned first = 0; first < ROW_VECTORS; first += PASS) {
+    const uint8_t *x = p + first / 2 * VB, *y = map == RED_MAP_PRODUCT ? q + first / 2 * VB : x;
+    v_u8 a[PASS];
+    UNROLLED
+    for (unsigned j = 0; j < PASS; j += 2) {
+      v_u8 xs = v_load(x + j / 2 * VB), ys = v_load(y + j / 2 * VB);
+      a[j] = first_row(op, map, even_bf16(xs), even_bf16(ys));
+      a[j + 1] = first_row(op, map, odd_bf16(xs), odd_bf16(ys));
+    }
+    for (size_t r = 1; r < ROWS; r++) {
+      x += ROW_BYTES / 2;
+      y = map == RED_MAP_PRODUCT ? y + ROW_BYTES / 2 : x;
+      UNROLLED
+      for (unsigned j = 0; j < PASS; j += 2) {
+        v_u8 xs = v_load(x + j / 2 * VB), ys = v_load(y + j / 2 * VB);
+        a[j] = next_row(op, RED_BF16, map, a[j], even_bf16(xs), even_bf16(ys));
+        a[j + 1] = next_row(op, RED_BF16, map, a[j + 1], odd_bf16(xs), odd_bf16(ys));
+      }
+      UNROLLED
+      for (unsigned j = 0; j < PASS; j++) STAY_IN_REGISTER(a[j]);
+    }
+    UNROLLED
+    for (unsigned j = 0; j < PASS; j++) acc[first + j] = a[j];
+  }
+  if (ROW_VECTORS > 16) halve(op, acc, 16);
+  if (ROW_VECTORS > 8) halve(op, acc, 8);
+  halve(op, acc, 4);
+  halve(op, acc, 2);
+  return v_state(op, v_op(op, v_fold(op, acc[0]), v_fold(op, acc[1])));
+}
+
 INLINE red_state whole_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q) {
+  if (in == RED_BF16 && op_bytes(op) == 4) return whole_chunk_bf16(op, map, p, q);
   v_u8 acc[ROW_VECTORS];
   sum_rows(op, in, map, p, q, ROWS, acc);
   return fold_row(op, acc);
