@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans. One thread goes straight through. Several go through windows together: each reduces its part of the next
- * window, which brings it into its cache, all learn P at their parts' beginnings, and each scans its part while it is
- * still in cache: every element is read from memory once and written once.
+ * Scans. One thread goes straight through. Several go through windows together. The first of them, the leader, scans
+ * its part of each window straight from memory. The others reduce their parts of the next window, which brings them
+ * into their caches, learn P at their parts' beginnings, and scan them while they are still there: every element is
+ * read from memory once and written once.
  */
 #include "scan_job.h"
 
@@ -14,61 +15,76 @@
 #include "fpenv.h"
 
 enum {
-  LEAST_PART_BYTES = 8192 /* a tile of the widest elements */
+  LEAST_UNIT_BYTES = 8192, /* a tile of the widest elements */
+  /* Units of a window: one takes a follower some 1.4 times as long as the leader, who does not reduce it. */
+  LEADERS_UNITS = 3,
+  FOLLOWERS_UNITS = 2,
+  MOST_UNITS = LEADERS_UNITS > FOLLOWERS_UNITS ? LEADERS_UNITS : FOLLOWERS_UNITS,
+  LEAST_WINDOWS = 4 /* in the first one followers wait for the leader, in the last one it waits for them */
 };
 
+static unsigned units_of_window(unsigned threads) {
+  return LEADERS_UNITS + (threads - 1) * FOLLOWERS_UNITS;
+}
+
 /*
- * Bytes of a thread's part of a window, of the wider of input and output. A thread has three parts in its caches: the
- * one that it scans, the next one, and the one after that, half of which is fetched while the first is scanned and half
- * while the second is reduced: then memory is never idle (without, 5 to 20 % slower on a Zen 4). In place, where the
- * hardware prefetches beyond a part it takes lines that a neighbour is writing: parts should be long (128 KiB took 1.3
- * times as long as 512 KiB with the two threads on different complexes).
- *
- * At least one part for each thread, in place two where they can be longer; always a power of two.
+ * Bytes of a unit, of the wider of input and output, a power of two. While a follower scans a part and reduces the next
+ * one, it fetches the one after that, half of it each time: then memory is never idle (without, 5 to 20 % slower on a
+ * Zen 4). Units should be long: memory prefers long runs of reads and of writes, and in place the hardware prefetches
+ * beyond a part, lines that a neighbour is writing.
  */
-static uint64_t part_bytes(const red_cpu *cpu, const red_scan_job *job, unsigned widest, unsigned threads) {
-  uint64_t bytes = cpu->tuning.scan_part_bytes, most = cpu->tuning.scan_part_bytes_in_place;
+static uint64_t unit_bytes(const red_cpu *cpu, const red_scan_job *job, unsigned widest, unsigned threads) {
+  uint64_t bytes = job->in != job->out ? cpu->tuning.scan_part_bytes : cpu->tuning.scan_part_bytes_in_place;
   uint64_t all = job->lowered->n * widest;
-  while (bytes > LEAST_PART_BYTES && bytes > all / threads) bytes /= 2;
-  if (job->in != job->out) return bytes;
-  while (bytes < most && bytes * 4 * threads <= all) bytes *= 2;
+  while (bytes > LEAST_UNIT_BYTES && bytes * LEAST_WINDOWS * units_of_window(threads) > all) bytes /= 2;
   return bytes;
 }
 
 /*
- * What a thread tells the others, on cache lines of its own: the node of its part of a window, and how many windows'
+ * What a thread tells the others, on cache lines of its own: the nodes of its units of a window, and how many windows'
  * nodes it has told. Two places suffice: who tells of window w + 1 has read all nodes of window w.
  */
 typedef struct slot {
   _Alignas(128) atomic_uint_fast64_t told;
-  red_state node[2];
+  red_state node[2][MOST_UNITS];
 } slot;
 
 typedef struct team_scan {
   const red_scan_job *job;
-  uint64_t part; /* elements, a power of two */
+  uint64_t unit; /* elements, a power of two */
   slot *slots;
   red_state total;
 } team_scan;
 
-static uint64_t part_length(const team_scan *team, uint64_t index) {
-  uint64_t first = index * team->part, n = team->job->lowered->n;
+/* A thread's units of a window. */
+typedef struct share {
+  uint64_t first;
+  unsigned count;
+} share;
+
+static share share_of(unsigned index, unsigned count, uint64_t window) {
+  uint64_t first = window * units_of_window(count);
+  if (index == 0) return (share){first, LEADERS_UNITS};
+  return (share){first + LEADERS_UNITS + (index - 1) * FOLLOWERS_UNITS, FOLLOWERS_UNITS};
+}
+
+static uint64_t unit_length(const team_scan *team, uint64_t unit) {
+  uint64_t first = unit * team->unit, n = team->job->lowered->n;
   if (first >= n) return 0;
-  return n - first < team->part ? n - first : team->part;
+  return n - first < team->unit ? n - first : team->unit;
 }
 
-/* The element `offset` of a part whose memory is to be fetched; 0 if it is not there. */
-static uint64_t ahead(const team_scan *team, uint64_t part, uint64_t offset) {
-  return part_length(team, part) == team->part ? part * team->part + offset : 0;
+/* The last unit, if incomplete, is followed by nothing that would need its node. */
+static bool is_whole(const team_scan *team, uint64_t unit) {
+  return unit_length(team, unit) == team->unit;
 }
 
-/* The last part, if incomplete, is followed by nothing that would need its node. */
-static void tell(const team_scan *team, unsigned index, unsigned count, uint64_t window) {
-  uint64_t part = window * count + index;
-  slot *mine = &team->slots[index];
-  if (part_length(team, part) == team->part)
-    mine->node[window % 2] =
-        red_scan_node(team->job, part * team->part, team->part, ahead(team, part + count, team->part / 2));
+/* The element `offset` of a unit whose memory is to be fetched; 0 if it is not there. */
+static uint64_t ahead(const team_scan *team, uint64_t unit, uint64_t offset) {
+  return is_whole(team, unit) ? unit * team->unit + offset : 0;
+}
+
+static void tell(slot *mine, uint64_t window) {
   atomic_store_explicit(&mine->told, window + 1, memory_order_release);
 }
 
@@ -81,30 +97,74 @@ static const red_state *heard(const team_scan *team, unsigned index, uint64_t wi
     else
       sched_yield();
   }
-  return &other->node[window % 2];
+  return other->node[window % 2];
+}
+
+/* Append what the threads from `first` to before `last` have told of a window. */
+static void hear(const team_scan *team, red_prefix *prefix, unsigned first, unsigned last, unsigned count,
+                 uint64_t window) {
+  for (unsigned i = first; i < last; i++) {
+    share theirs = share_of(i, count, window);
+    if (!is_whole(team, theirs.first)) return;
+    const red_state *nodes = heard(team, i, window);
+    for (unsigned u = 0; u < theirs.count && is_whole(team, theirs.first + u); u++)
+      red_prefix_append(prefix, team->job, nodes[u]);
+  }
+}
+
+static red_state scan_unit(const team_scan *team, red_prefix *prefix, uint64_t unit, uint64_t fetched) {
+  const red_scan_job *job = team->job;
+  const uint64_t first = unit * team->unit, n = unit_length(team, unit);
+  if (n == 0) return (red_state){.u64 = 0};
+  red_state node = red_scan_piece(job, first, n, red_prefix_now(prefix), fetched);
+  if (n == team->unit) {
+    red_prefix_append(prefix, job, node);
+    red_scan_store_end(job, prefix, first + n);
+  }
+  return node;
+}
+
+static void lead(team_scan *team, red_prefix *prefix, unsigned count, uint64_t windows) {
+  for (uint64_t window = 0; window < windows; window++) {
+    const share mine = share_of(0, count, window);
+    for (unsigned u = 0; u < mine.count; u++)
+      team->slots[0].node[window % 2][u] = scan_unit(team, prefix, mine.first + u, 0);
+    tell(&team->slots[0], window);
+    hear(team, prefix, 1, count, count, window);
+  }
+  if (prefix->k > 0) team->total = prefix->node[63 - __builtin_clzll(prefix->k)];
+}
+
+static void reduce_and_tell(const team_scan *team, unsigned index, unsigned count, uint64_t window) {
+  const share mine = share_of(index, count, window);
+  red_state *nodes = team->slots[index].node[window % 2];
+  for (unsigned u = 0; u < mine.count && is_whole(team, mine.first + u); u++)
+    nodes[u] = red_scan_node(team->job, (mine.first + u) * team->unit, team->unit,
+                             ahead(team, mine.first + units_of_window(count) + u, team->unit / 2));
+  tell(&team->slots[index], window);
+}
+
+static void follow(const team_scan *team, red_prefix *prefix, unsigned index, unsigned count, uint64_t windows) {
+  reduce_and_tell(team, index, count, 0);
+  for (uint64_t window = 0; window < windows; window++) {
+    const share mine = share_of(index, count, window);
+    hear(team, prefix, 0, index, count, window);
+    for (unsigned u = 0; u < mine.count; u++)
+      scan_unit(team, prefix, mine.first + u, ahead(team, mine.first + 2 * units_of_window(count) + u, 0));
+    hear(team, prefix, index + 1, count, count, window);
+    reduce_and_tell(team, index, count, window + 1);
+  }
 }
 
 static void work(void *argument, unsigned index, unsigned count) {
   team_scan *team = argument;
-  const red_scan_job *job = team->job;
-  const uint64_t parts = (job->lowered->n + team->part - 1) / team->part;
+  const uint64_t window = team->unit * units_of_window(count), windows = (team->job->lowered->n + window - 1) / window;
   red_prefix prefix;
-  red_prefix_begin(&prefix, red_scan_before(job));
-  tell(team, index, count, 0);
-  for (uint64_t window = 0; window * count < parts; window++) {
-    const uint64_t first = window * count, mine = first + index;
-    for (unsigned i = 0; i < index && part_length(team, first + i) == team->part; i++)
-      red_prefix_append(&prefix, job, *heard(team, i, window));
-    if (part_length(team, mine) > 0)
-      red_scan_piece(job, mine * team->part, part_length(team, mine), red_prefix_now(&prefix),
-                     ahead(team, mine + 2 * count, 0));
-    for (unsigned i = index; i < count && part_length(team, first + i) == team->part; i++) {
-      red_prefix_append(&prefix, job, *heard(team, i, window));
-      if (i == index) red_scan_store_end(job, &prefix, (mine + 1) * team->part);
-    }
-    tell(team, index, count, window + 1);
-  }
-  if (index == 0 && prefix.k > 0) team->total = prefix.node[63 - __builtin_clzll(prefix.k)];
+  red_prefix_begin(&prefix, red_scan_before(team->job));
+  if (index == 0)
+    lead(team, &prefix, count, windows);
+  else
+    follow(team, &prefix, index, count, windows);
 }
 
 static red_state scan_alone(const red_scan_job *job) {
@@ -114,8 +174,8 @@ static red_state scan_alone(const red_scan_job *job) {
 static red_state scan_team(const red_cpu *cpu, const red_scan_job *job, unsigned threads) {
   const red_lowered *lowered = job->lowered;
   unsigned widest = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
-  team_scan team = {.job = job, .part = part_bytes(cpu, job, widest, threads) / widest};
-  if (lowered->n < team.part) return scan_alone(job); /* only whole parts are counted in the total */
+  team_scan team = {.job = job, .unit = unit_bytes(cpu, job, widest, threads) / widest};
+  if (lowered->n < team.unit) return scan_alone(job); /* only whole units are counted in the total */
   team.slots = aligned_alloc(_Alignof(slot), threads * sizeof(slot));
   if (team.slots == NULL) return scan_alone(job);
   for (unsigned i = 0; i < threads; i++) atomic_init(&team.slots[i].told, 0);
