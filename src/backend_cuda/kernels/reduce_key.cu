@@ -129,31 +129,32 @@ template <unsigned Bytes> __device__ inline void reduce_far(const red_cuda_reduc
 
 } // namespace red
 
-#define KERNEL(name) extern "C" __global__ void __launch_bounds__(red::block_threads, 7) name
+#define KERNEL(name, resident) extern "C" __global__ void __launch_bounds__(red::block_threads, resident) name
 
-#define WIDTHS(name, function)                                                                                         \
-  KERNEL(name##_1)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+/* `words` are blocks on a multiprocessor for elements of 4 bytes. */
+#define WIDTHS(name, function, words)                                                                                  \
+  KERNEL(name##_1, 7)(const __grid_constant__ red_cuda_reduce args) {                                                  \
     red::function<1>(args);                                                                                            \
   }                                                                                                                    \
-  KERNEL(name##_2)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+  KERNEL(name##_2, 7)(const __grid_constant__ red_cuda_reduce args) {                                                  \
     red::function<2>(args);                                                                                            \
   }                                                                                                                    \
-  KERNEL(name##_4)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+  KERNEL(name##_4, words)(const __grid_constant__ red_cuda_reduce args) {                                              \
     red::function<4>(args);                                                                                            \
   }                                                                                                                    \
-  KERNEL(name##_8)(const __grid_constant__ red_cuda_reduce args) {                                                     \
+  KERNEL(name##_8, 7)(const __grid_constant__ red_cuda_reduce args) {                                                  \
     red::function<8>(args);                                                                                            \
   }
 
-WIDTHS(reduce_min, reduce_min)
-WIDTHS(reduce_arg, reduce_arg)
-WIDTHS(reduce_far, reduce_far)
+WIDTHS(reduce_min, reduce_min, 7)
+WIDTHS(reduce_arg, reduce_arg, 7)
+WIDTHS(reduce_far, reduce_far, 6)
 
-KERNEL(reduce_groups_min)(const __grid_constant__ red_cuda_reduce args) {
+KERNEL(reduce_groups_min, 7)(const __grid_constant__ red_cuda_reduce args) {
   __shared__ red::CombineScratch scratch;
   red::reduce_groups(args, red::WordPolicy<red::MergeMin>(args.element), scratch);
 }
-KERNEL(reduce_groups_arg)(const __grid_constant__ red_cuda_reduce args) {
+KERNEL(reduce_groups_arg, 7)(const __grid_constant__ red_cuda_reduce args) {
   __shared__ red::CombineScratch scratch;
   red::reduce_groups(args, red::ArgPolicy(args.element), scratch);
 }
