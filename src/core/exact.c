@@ -28,12 +28,17 @@ static void count_additions(red_exact *sum, uint32_t more) {
   if (sum->additions >= RED_EXACT_MOST_ADDITIONS) red_exact_carry(sum);
 }
 
-void red_exact_add_bits(red_exact *sum, bool negative, uint64_t significand, unsigned bit) {
+/* Digits [bit / 32, bit / 32 + 3) must be within reach. */
+static void add_to_digits(red_exact *sum, bool negative, uint64_t significand, unsigned bit) {
   unsigned i = bit / 32, shift = bit % 32;
-  uint64_t low = significand << shift, high = shift > 0 ? significand >> (64 - shift) : 0;
-  int64_t part[3] = {(int64_t)(low & DIGIT_MASK), (int64_t)(low >> 32), (int64_t)high};
-  reach(sum, i, i + 3);
-  for (unsigned k = 0; k < 3; k++) sum->digit[i + k] += negative ? -part[k] : part[k];
+  uint64_t low = significand << shift, high = significand >> 1 >> (63 - shift);
+  int64_t part[3] = {(int64_t)(low & DIGIT_MASK), (int64_t)(low >> 32), (int64_t)high}, sign = -(int64_t)negative;
+  for (unsigned k = 0; k < 3; k++) sum->digit[i + k] += (part[k] ^ sign) - sign;
+}
+
+void red_exact_add_bits(red_exact *sum, bool negative, uint64_t significand, unsigned bit) {
+  reach(sum, bit / 32, bit / 32 + 3);
+  add_to_digits(sum, negative, significand, bit);
   count_additions(sum, 1);
 }
 
@@ -49,6 +54,42 @@ void red_exact_add_scaled(red_exact *sum, double x, unsigned scale) {
     red_exact_add_bits(sum, negative, fraction | (uint64_t)1 << 52, RED_EXACT_F64 + exponent - 1 + scale);
   else if (fraction > 0)
     red_exact_add_bits(sum, negative, fraction, RED_EXACT_F64 + scale);
+}
+
+void red_exact_add_all_scaled(red_exact *sum, const double *x, unsigned count, unsigned scale) {
+  unsigned least = 0x7ff, most = 0;
+  for (unsigned i = 0; i < count; i++) {
+    const uint64_t bits = red_f64_bits(x[i]) & INT64_MAX;
+    const unsigned exponent = (unsigned)(bits >> 52);
+    if (bits == 0) continue;
+    if (exponent < least) least = exponent;
+    if (exponent > most) most = exponent;
+  }
+  if (least > most) return;
+  const unsigned unit = RED_EXACT_F64 + scale; /* of exponents 0 and 1 */
+  reach(sum, (unit + least - (least > 0)) / 32, (unit + most - (most > 0)) / 32 + 3);
+  count_additions(sum, count);
+  for (unsigned i = 0; i < count; i++) {
+    const uint64_t bits = red_f64_bits(x[i]);
+    const unsigned exponent = (unsigned)(bits >> 52) & 0x7ff, normal = exponent > 0;
+    const uint64_t significand = (bits & 0xfffffffffffffu) | (uint64_t)normal << 52;
+    if (significand != 0) add_to_digits(sum, bits >> 63 != 0, significand, unit + exponent - normal);
+  }
+}
+
+void red_exact_add_all_integers(red_exact *sum, const __int128 *x, unsigned count, unsigned step) {
+  while (count > 0 && x[count - 1] == 0) count--;
+  unsigned first = 0;
+  while (first < count && x[first] == 0) first++;
+  if (first == count) return;
+  reach(sum, first * step / 32, ((count - 1) * step + 64) / 32 + 3);
+  count_additions(sum, 2 * count);
+  for (unsigned i = first; i < count; i++) {
+    const bool negative = x[i] < 0;
+    const unsigned __int128 size = negative ? -(unsigned __int128)x[i] : (unsigned __int128)x[i];
+    add_to_digits(sum, negative, (uint64_t)size, i * step);
+    add_to_digits(sum, negative, (uint64_t)(size >> 64), i * step + 64);
+  }
 }
 
 void red_exact_add_f64(red_exact *sum, double x) {

@@ -58,13 +58,14 @@ INLINE void add_wide_vector(bins *to, const uint8_t *p, v_f64 x, unsigned column
 }
 
 INLINE void flush_wide(bins *from, red_exact *sum) {
+  _Alignas(16) double total[2 * WIDE_BINS];
   for (unsigned i = 0; i < WIDE_BINS; i++) {
-    pair_f64 total = from->wide[i][0];
-    for (unsigned c = 1; c < WIDE_COLUMNS; c++) total += from->wide[i][c];
-    unsigned scale = i < WIDE_BINS / 2 ? 0 : UPPER_SCALE;
-    if (total[0] != 0) red_exact_add_scaled(sum, total[0], scale);
-    if (total[1] != 0) red_exact_add_scaled(sum, total[1], scale);
+    pair_f64 all = from->wide[i][0];
+    for (unsigned c = 1; c < WIDE_COLUMNS; c++) all += from->wide[i][c];
+    *(pair_f64 *)&total[2 * i] = all;
   }
+  red_exact_add_all_scaled(sum, total, WIDE_BINS, 0);
+  red_exact_add_all_scaled(sum, total + WIDE_BINS, WIDE_BINS, UPPER_SCALE);
 }
 
 /* ---- f32 and bf16 ---- */
@@ -84,16 +85,17 @@ INLINE void add_narrow_vector(bins *to, red_dtype in, const uint8_t *p, v_f64 x,
 /* A column of cells: `low` are the sums over the upper bins, of which the first halves count. */
 INLINE void flush_column(const pair_f64 cell[NARROW_CELLS], red_exact *sum) {
   pair_f64 low[NARROW_BINS] = {{0}};
+  double total[2 * NARROW_BINS];
   for (unsigned h = 0; h < NARROW_BINS; h++) {
     pair_f64 high = {0};
     for (unsigned l = 0; l < NARROW_BINS; l++) {
       low[l] += cell[h * NARROW_BINS + l];
       high += cell[h * NARROW_BINS + l];
     }
-    if (high[1] != 0) red_exact_add_scaled(sum, high[1], 0);
+    total[h] = high[1];
   }
-  for (unsigned l = 0; l < NARROW_BINS; l++)
-    if (low[l][0] != 0) red_exact_add_scaled(sum, low[l][0], 0);
+  for (unsigned l = 0; l < NARROW_BINS; l++) total[NARROW_BINS + l] = low[l][0];
+  red_exact_add_all_scaled(sum, total, 2 * NARROW_BINS, 0);
 }
 
 INLINE void flush_narrow(bins *from, red_exact *sum) {

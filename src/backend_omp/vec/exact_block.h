@@ -21,7 +21,7 @@ enum {
   MOST_TRUST = 15,
   AHEAD = 4096,        /* bytes of prefetching */
   BINNED_AHEAD = 2048, /* the bins need most of the nearest cache */
-  BINS_PAY = 256       /* elements: adding fewer takes less time than emptying bins */
+  BINS_PAY = 512       /* elements: adding fewer takes less time than emptying bins */
 };
 
 /* Elements or their magnitudes; of types narrower than f64 also squares and products, which are doubles. */
@@ -292,17 +292,28 @@ INLINE bool is_settled(terms t, size_t n, range r, red_exact *sum) {
   return r.special || r.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
 }
 
+INLINE void store_terms(terms t, size_t n, double *to) {
+  for (size_t i = 0; i < n; i += LANES)
+    v_store(&to[i], (v_u8)(n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i)));
+}
+
 /* Bins want to find their numbers in memory. */
 INLINE void add_any_product(terms t, size_t n, binning *to, red_exact *sum) {
   _Alignas(64) double value[BLOCK + LANES];
-  for (size_t i = 0; i < n; i += LANES)
-    v_store(&value[i], (v_u8)(n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i)));
+  store_terms(t, n, value);
   if (!add_binned((terms){RED_F64, RED_MAP_NONE, (const uint8_t *)value, NULL}, n, to, sum)) add_flags(t, n, sum);
+}
+
+/* A few numbers that were looked at: all are finite. */
+INLINE void add_few(terms t, size_t n, red_exact *sum) {
+  _Alignas(64) double value[BINS_PAY + LANES];
+  store_terms(t, n, value);
+  red_exact_add_all_scaled(sum, value, (unsigned)n, 0);
 }
 
 INLINE void add_any(terms t, size_t n, course *c, red_exact *sum) {
   if (n < BINS_PAY)
-    add_scalars(t, 0, n, sum);
+    add_few(t, n, sum);
   else if (multiplies(t.map))
     add_any_product(t, n, c->binning, sum);
   else if (!add_binned(t, n, c->binning, sum))
@@ -310,8 +321,8 @@ INLINE void add_any(terms t, size_t n, course *c, red_exact *sum) {
 }
 
 /* A block that is not looked at, because those before it needed the bins. */
-INLINE bool is_trusted(course *c, const red_exact *sum) {
-  if (c->trust == 0 || (sum->flags & RED_EXACT_INFINITIES) != 0) return false;
+INLINE bool is_trusted(course *c, size_t n, const red_exact *sum) {
+  if (c->trust == 0 || n < BINS_PAY || (sum->flags & RED_EXACT_INFINITIES) != 0) return false;
   c->trust--;
   return true;
 }
@@ -325,7 +336,7 @@ INLINE void expect(course *c, bool wide) {
 
 INLINE void add_block_narrow(terms t, size_t n, course *c, red_exact *sum) {
   range r;
-  if (c->wide && !is_trusted(c, sum)) {
+  if (c->wide && !is_trusted(c, n, sum)) {
     r = look_over(t, n);
     if (is_settled(t, n, r, sum)) return;
     expect(c, !is_plain(r));
@@ -344,7 +355,7 @@ INLINE void add_block_narrow(terms t, size_t n, course *c, red_exact *sum) {
 
 INLINE void add_block_wide(terms t, size_t n, course *c, red_exact *sum) {
   range r;
-  if (!c->has_grid || (c->wide && !is_trusted(c, sum))) {
+  if (!c->has_grid || (c->wide && !is_trusted(c, n, sum))) {
     r = look_over(t, n);
     if (is_settled(t, n, r, sum)) return;
     c->has_grid = true;

@@ -107,13 +107,7 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
 /* ---- Bins ---- */
 
 static void long_flush(long_course *c, red_exact *sum) {
-  for (unsigned i = 0; i < LONG_BINS; i++) {
-    const bool negative = c->bin[i] < 0;
-    const unsigned __int128 size = negative ? -(unsigned __int128)c->bin[i] : (unsigned __int128)c->bin[i];
-    if (size == 0) continue;
-    red_exact_add_bits(sum, negative, (uint64_t)size, 4 * i);
-    red_exact_add_bits(sum, negative, (uint64_t)(size >> 64), 4 * i + 64);
-  }
+  red_exact_add_all_integers(sum, c->bin, LONG_BINS, 4);
   c->used = false;
 }
 
@@ -203,7 +197,7 @@ INLINE bool products_are_settled(const uint8_t *p, const uint8_t *q, size_t n, c
 INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
                                red_exact *sum) {
   note_zeros(p, q, n, sum);
-  if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, sum))) {
+  if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, n, sum))) {
     ranges r = look_over_factors(map, p, q, n);
     if (products_are_settled(p, q, n, &r, sum)) return;
     c->value.has_grid = true;
