@@ -33,6 +33,8 @@ typedef struct red_cl_traits {
   bool f64;
   bool unified;        /* device memory is host memory */
   bool one_pass;       /* scans: a work-group that has begun is never kept waiting */
+  bool pipe;           /* scans: the pipeline of kernels/scan_pipe.cl */
+  bool one_launch;     /* reductions: a work-group sees what others wrote before they arrived at a counter */
   bool gives_binaries; /* worth keeping: the driver does not keep them itself */
   red_cl_shape shape;
   char detail[128];
@@ -50,10 +52,18 @@ typedef struct red_cl_pool {
   uint64_t bytes;
 } red_cl_pool;
 
+/* What work-groups of one launch leave for each other: zeros at first, then never cleared, the host keeps count. */
+typedef struct red_cl_board {
+  red_cl_pool pool; /* in its first word work-groups count */
+  uint32_t counted; /* what the counter will have come to */
+  uint32_t epoch;   /* of the last launch that wrote words */
+} red_cl_board;
+
 typedef struct red_cl_queue {
   cl_command_queue queue;
   bool in_order; /* if not, a barrier follows each command */
   red_cl_pool workspace, stage_in, stage_in2, stage_out;
+  red_cl_board board;
 } red_cl_queue;
 
 typedef struct red_cl_device {
@@ -91,6 +101,12 @@ void red_cl_queue_release(red_cl_queue *queue);
 /* At least `bytes` of memory in the pool; its contents are lost when it grows. */
 red_status red_cl_pool_reserve(red_cl_device *device, red_cl_pool *pool, uint64_t bytes);
 
+/* The same of the queue's board; what is new begins with zeros. */
+red_status red_cl_board_reserve(red_cl_device *device, red_cl_queue *queue, uint64_t bytes);
+
+/* Another number than words of earlier launches bear. */
+red_status red_cl_board_epoch(red_cl_queue *queue, uint32_t *epoch);
+
 /* Commands in order: a barrier if the queue has no order of its own. */
 red_status red_cl_in_order(red_cl_queue *queue);
 red_status red_cl_read(red_cl_queue *queue, cl_mem from, uint64_t offset, void *to, uint64_t bytes);
@@ -123,6 +139,7 @@ typedef enum red_cl_kernel {
   RED_CL_SCAN_NODE_TILES,  /* lanes */
   RED_CL_SCAN_TILES,
   RED_CL_SCAN_PASS, /* wide */
+  RED_CL_SCAN_PIPE, /* PTX */
   RED_CL_STATS_CHUNKS,
   RED_CL_STATS_NODES,
   RED_CL_STATS_FINISH,
@@ -197,6 +214,8 @@ typedef struct red_cl_last {
 } red_cl_last;
 
 red_cl_last red_cl_last_of(const red_lowered *lowered);
+/* ... of a reduction in the canonical order. */
+red_cl_last red_cl_reduce_last(const red_lowered *lowered);
 
 /* ---- plan.c ---- */
 typedef struct red_cl_plan {
@@ -240,7 +259,11 @@ uint64_t red_cl_nodes_workspace(const red_cl_device *device, const red_lowered *
 /* Do nodes merge on the device for this problem? */
 bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered, uint64_t n);
 
-/* Enqueue all launches for a device array of n > 0 elements; the root's node will lie at word *root of the workspace.
+/* Is it one launch that leaves the result of a reduction, or its root? */
+bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered);
+/*
+ * Enqueue all launches for a device array of n > 0 elements; the root's node will lie at word *root of the workspace,
+ * or, where it is one launch, the result where it belongs.
  */
 red_status red_cl_enqueue_root(const red_cl_run *run, const red_exec *exec, uint64_t *root);
 
@@ -254,6 +277,18 @@ typedef void red_cl_visitor(void *state, const red_lowered *lowered, const red_c
 
 /* Compute the nodes of a host or device array of n > 0 elements and show them to the visitor, from left to right. */
 red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state);
+
+/* ---- pipe.c: bytes of a tile, tiles in a ring, warps that add and warps that write, work-groups for each unit ---- */
+#define RED_CL_PIPE_TILE    8192
+#define RED_CL_PIPE_PLACES  5
+#define RED_CL_PIPE_WORKERS 2
+#define RED_CL_PIPE_GROUPS  4
+#define RED_CL_PIPE_THREADS (32 * (2 * RED_CL_PIPE_WORKERS + 4))
+bool red_cl_has_pipe(const red_cl_device *device, const red_lowered *lowered);
+/* Does it take this array? Else it is reduce-then-scan. */
+bool red_cl_pipe_takes(const red_cl_run *run, const red_exec *exec);
+red_status red_cl_pipe_launch(const red_cl_run *run, const red_exec *exec, uint64_t start, bool begins,
+                              uint64_t beginning);
 
 /* ---- reduce.c, exact.c, scan.c, stats.c ---- */
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec);

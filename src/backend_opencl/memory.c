@@ -63,6 +63,7 @@ void red_cl_queue_release(red_cl_queue *queue) {
   release_pool(&queue->stage_in);
   release_pool(&queue->stage_in2);
   release_pool(&queue->stage_out);
+  release_pool(&queue->board.pool);
   if (queue->queue != NULL) red_cl.ReleaseCommandQueue(queue->queue);
   queue->queue = NULL;
 }
@@ -172,4 +173,28 @@ red_status red_cl_pool_reserve(red_cl_device *device, red_cl_pool *pool, uint64_
   pool->memory = memory;
   pool->bytes = bytes;
   return RED_OK;
+}
+
+red_status red_cl_board_reserve(red_cl_device *device, red_cl_queue *queue, uint64_t bytes) {
+  red_cl_board *board = &queue->board;
+  if (board->pool.bytes >= bytes) return RED_OK;
+  red_status status = red_cl_pool_reserve(device, &board->pool, bytes);
+  if (status == RED_OK) status = red_cl_clear(queue, board->pool.memory, 0, bytes);
+  if (status != RED_OK) release_pool(&board->pool); /* not to be taken for a cleared one */
+  board->counted = 0;
+  board->epoch = 0;
+  return status;
+}
+
+red_status red_cl_board_epoch(red_cl_queue *queue, uint32_t *epoch) {
+  red_cl_board *board = &queue->board;
+  red_status status = RED_OK;
+  if (board->epoch == UINT32_MAX) { /* words of the first launch could still be there */
+    status = red_cl_clear(queue, board->pool.memory, 0, board->pool.bytes);
+    if (status != RED_OK) return status;
+    board->counted = 0;
+    board->epoch = 0;
+  }
+  *epoch = ++board->epoch;
+  return status;
 }

@@ -8,6 +8,7 @@
 
 /* How the nodes of n elements are computed: `count[s]` nodes of stage s lie at `at[s]` words of the workspace. */
 #define MOST_STAGES 16
+#define BOARD_BYTES 64 /* a counter */
 typedef struct stages {
   unsigned count;
   unsigned level[MOST_STAGES]; /* chunks, then nodes, of a node: 2^level */
@@ -41,14 +42,19 @@ static uint32_t nodes_group(const red_cl_device *device, const red_lowered *lowe
  */
 static unsigned run_level(const red_cl_device *device, uint64_t chunks) {
   bool wide = device->traits.shape == RED_CL_WIDE;
-  uint64_t wanted = wide ? (uint64_t)device->traits.units * 16 : 4096;
+  uint64_t wanted = wide ? (uint64_t)device->traits.units * 16 : 2048;
   unsigned level = wide ? 2 : 0, most = wide ? 40 : 5;
   while (level < most && chunks >> level > wanted) level++;
   return level;
 }
 
+bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered) {
+  return device->traits.one_launch && lowered->kind == RED_REDUCE;
+}
+
 static unsigned node_level(const red_cl_device *device, const red_lowered *lowered) {
   if (device->traits.shape == RED_CL_WIDE) return 30;
+  if (red_cl_nodes_at_once(device, lowered)) return 40;
   return (unsigned)__builtin_ctz(nodes_group(device, lowered)) + 4;
 }
 
@@ -78,12 +84,30 @@ static bool merges_on_host(const red_cl_device *device, const red_lowered *lower
 }
 
 bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
-  return !merges_on_host(device, lowered) && lay_out(device, lowered, n).count > 1;
+  if (merges_on_host(device, lowered) || red_cl_nodes_at_once(device, lowered)) return false;
+  return lay_out(device, lowered, n).count > 1;
 }
 
 /* ---- Launches ---- */
 
-static red_status launch_chunks(const red_cl_run *run, const stages *plan, const red_cl_piece *part) {
+/* Where one launch leaves its root, or if there is an `exec`, its result. */
+static red_status at_once_args(const red_cl_run *run, const stages *plan, const red_exec *exec, red_cl_call *call) {
+  red_status status = red_cl_board_reserve(run->device, run->queue, BOARD_BYTES);
+  if (status != RED_OK) return status;
+  red_cl_last last = red_cl_reduce_last(run->lowered);
+  red_cl_arg_mem(call, run->queue->board.pool.memory);
+  red_cl_arg_u32(call, run->queue->board.counted);
+  red_cl_arg_u64(call, run->workspace_at + plan->at[plan->count - 1]);
+  red_cl_arg_u32(call, exec != NULL);
+  red_cl_arg(call, sizeof last, &last);
+  red_cl_arg_mem(call, exec != NULL ? (cl_mem)exec->out : run->workspace);
+  red_cl_arg_u64(call, exec != NULL ? exec->out_offset : 0);
+  return RED_OK;
+}
+
+static red_status launch_chunks(const red_cl_run *run, const stages *plan, const red_cl_piece *part,
+                                const red_exec *exec) {
+  const bool at_once = red_cl_nodes_at_once(run->device, run->lowered);
   red_cl_rules rules = red_cl_rules_of(run->lowered);
   red_cl_call call = {.kernel = chunks_kernel(run)};
   red_cl_arg_mem(&call, part->memory);
@@ -97,7 +121,11 @@ static red_status launch_chunks(const red_cl_run *run, const stages *plan, const
     red_cl_arg_mem(&call, part->memory2);
     red_cl_arg_u64(&call, part->offset2);
   }
-  return red_cl_launch(run->queue, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
+  red_status status = at_once ? at_once_args(run, plan, exec, &call) : RED_OK;
+  if (status == RED_OK)
+    status = red_cl_launch(run->queue, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
+  if (status == RED_OK && at_once && plan->nodes[0] > 1) run->queue->board.counted += (uint32_t)plan->nodes[0];
+  return status;
 }
 
 static red_status launch_nodes(const red_cl_run *run, const stages *plan, unsigned s) {
@@ -110,8 +138,11 @@ static red_status launch_nodes(const red_cl_run *run, const stages *plan, unsign
   return red_cl_launch(run->queue, &call, plan->nodes[s], nodes_group(run->device, run->lowered));
 }
 
-static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, const red_cl_piece *part) {
-  red_status status = launch_chunks(run, plan, part);
+/* The stages up to `count`; `exec`, where it is one launch, says where the result goes. */
+static red_status enqueue(const red_cl_run *run, const stages *plan, unsigned count, const red_cl_piece *part,
+                          const red_exec *exec) {
+  red_status status = launch_chunks(run, plan, part, exec);
+  if (red_cl_nodes_at_once(run->device, run->lowered)) return status;
   for (unsigned s = 1; s < count && status == RED_OK; s++) status = launch_nodes(run, plan, s);
   return status;
 }
@@ -120,7 +151,7 @@ red_status red_cl_enqueue_root(const red_cl_run *run, const red_exec *exec, uint
   stages plan = lay_out(run->device, run->lowered, run->lowered->n);
   *root = run->workspace_at + plan.at[plan.count - 1];
   red_cl_piece all = red_cl_whole(run, exec);
-  return enqueue(run, &plan, plan.count, &all);
+  return enqueue(run, &plan, plan.count, &all, exec);
 }
 
 /* ---- Visiting ---- */
@@ -156,7 +187,7 @@ static red_status visit_piece(void *state, const red_cl_run *run, const red_cl_p
   uint64_t chunk = red_chunk_elements(lowered);
   stages plan = lay_out(run->device, lowered, part->n);
   unsigned count = merges_on_host(run->device, lowered) ? 1 : plan.count;
-  red_status status = enqueue(run, &plan, count, part);
+  red_status status = enqueue(run, &plan, count, part, NULL);
   if (status != RED_OK) return status;
   /* Pieces and runs are whole nodes of the chunks' tree, but for the last, which is the tree's right edge. */
   unsigned level = (unsigned)__builtin_ctzll(run->plan->piece / chunk);

@@ -16,6 +16,7 @@ static const char *const kernel_names[RED_CL_KERNELS] = {
     [RED_CL_SCAN_NODE_TILES] = "red_scan_node_tiles",
     [RED_CL_SCAN_TILES] = "red_scan_tiles",
     [RED_CL_SCAN_PASS] = "red_scan_pass",
+    [RED_CL_SCAN_PIPE] = "red_scan_pipe",
     [RED_CL_STATS_CHUNKS] = "red_stats_chunks",
     [RED_CL_STATS_NODES] = "red_stats_nodes",
     [RED_CL_STATS_FINISH] = "red_stats_finish",

@@ -8,11 +8,15 @@
 #include "device.h"
 #include "order.h"
 
-static red_status launch_finish(const red_cl_run *run, uint64_t root, const red_exec *exec) {
-  const red_lowered *lowered = run->lowered;
-  red_cl_rules rules = red_cl_rules_of(lowered);
+red_cl_last red_cl_reduce_last(const red_lowered *lowered) {
   red_cl_last last = red_cl_last_of(lowered);
   if (lowered->finish == RED_FINISH_MEAN) last.count = (uint64_t)(double)last.count; /* as numerics.md has it */
+  return last;
+}
+
+static red_status launch_finish(const red_cl_run *run, uint64_t root, const red_exec *exec) {
+  red_cl_rules rules = red_cl_rules_of(run->lowered);
+  red_cl_last last = red_cl_reduce_last(run->lowered);
   red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_REDUCE_FINISH]};
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, root);
@@ -72,7 +76,8 @@ static red_status reduce_to_host(const red_cl_run *run, const red_exec *exec) {
 static red_status reduce_on_device(const red_cl_run *run, const red_exec *exec) {
   uint64_t root;
   red_status status = red_cl_enqueue_root(run, exec, &root);
-  return status == RED_OK ? launch_finish(run, root, exec) : status;
+  if (status != RED_OK || red_cl_nodes_at_once(run->device, run->lowered)) return status;
+  return launch_finish(run, root, exec);
 }
 
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec) {

@@ -242,12 +242,17 @@ static red_state first_start(const red_lowered *lowered) {
 
 static red_status scan_device(const red_cl_run *run, const red_exec *exec) {
   uint64_t total;
+  red_state start = first_start(run->lowered);
+  if (red_cl_pipe_takes(run, exec)) {
+    bool begins = run->lowered->kind == RED_EXCLUSIVE_SCAN && !run->lowered->has_init;
+    return red_cl_pipe_launch(run, exec, start.u64, begins, begins ? beginning_bits(run->lowered) : 0);
+  }
   array a = {.in = (cl_mem)exec->in,
              .out = exec->out,
              .in_offset = exec->in_offset,
              .out_offset = exec->out_offset,
              .n = run->lowered->n,
-             .start = first_start(run->lowered),
+             .start = start,
              .base = 0,
              .first = true};
   return enqueue(run, &a, &total);

@@ -71,12 +71,12 @@ static const char *standard_of(const red_cl_device *device) {
   return device->traits.device_version[7] >= '3' ? "CL3.0" : "CL2.0";
 }
 
-/* Does a scan write what it would by default? Then its outputs go in vectors; all other dtypes share a program. */
-static bool has_default_output(const red_lowered *lowered) {
+bool red_cl_has_default_output(const red_lowered *lowered) {
   switch (lowered->family) {
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
-    if (!lowered->canonical) return lowered->acc_bytes == 8 && lowered->out_bytes == 8;
+    if (!lowered->canonical)
+      return lowered->acc_bytes == 8 && (lowered->out_bytes == 8 || lowered->out_bytes == lowered->in_bytes);
     return lowered->out == lowered->in && lowered->acc_bytes == (lowered->in == RED_F64 ? 8 : 4);
   case RED_FAMILY_COUNT:
     return lowered->out_bytes == lowered->acc_bytes;
@@ -133,11 +133,17 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_MAP=%d", (int)lowered->map);
     if (lowered->kind == RED_REDUCE && rounds(lowered))
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ROUNDS");
+    if (red_cl_nodes_at_once(device, lowered))
+      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ONCE");
     if (lowered->kind == RED_STATS) stats_options(lowered, text + used, RED_CL_MOST_OPTIONS - (size_t)used);
-  } else if (has_default_output(lowered)) {
+  } else if (red_cl_has_default_output(lowered)) {
     red_dtype out = is_float(lowered->out) ? lowered->out : unsigned_of(lowered->out_bytes);
-    snprintf(text + used, room, " -DRED_OUT_%s -DRED_OUT_BITS=%d -DRED_FINISH=%d", red_dtype_name(out),
-             8 * lowered->out_bytes, (int)lowered->finish);
+    used += snprintf(text + used, room, " -DRED_OUT_%s -DRED_OUT_BITS=%d -DRED_FINISH=%d", red_dtype_name(out),
+                     8 * lowered->out_bytes, (int)lowered->finish);
+    if (red_cl_has_pipe(device, lowered))
+      snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used,
+               " -DRED_PIPE_TILE=%d -DRED_PIPE_PLACES=%d -DRED_PIPE_WORKERS=%d", RED_CL_PIPE_TILE, RED_CL_PIPE_PLACES,
+               RED_CL_PIPE_WORKERS);
   }
 }
 
@@ -166,8 +172,8 @@ static void add_for_widths(red_cl_source *all, const char *first, const char *se
   add_text(all, one);
 }
 
-static void scan_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
-  bool by_default = has_default_output(lowered);
+static void scan_texts(bool wide, bool pipe, const red_lowered *lowered, red_cl_source *all) {
+  bool by_default = red_cl_has_default_output(lowered);
   add_text(all, red_cl_text_last_cl);
   add_text(all, red_cl_text_results_cl);
   if (by_default) add_for_widths(all, red_cl_text_out_cl, NULL);
@@ -175,6 +181,10 @@ static void scan_texts(bool wide, const red_lowered *lowered, red_cl_source *all
   add_text(all, wide ? red_cl_text_expansion_cl : red_cl_text_runs_cl);
   if (wide) add_text(all, red_cl_text_tile_wide_cl);
   add_text(all, wide ? red_cl_text_scan_wide_cl : red_cl_text_scan_lanes_cl);
+  if (!pipe) return;
+  add_text(all, red_cl_text_async_cl);
+  add_text(all, red_cl_text_lookback_cl);
+  add_text(all, red_cl_text_scan_pipe_cl);
 }
 
 static void stats_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
@@ -187,11 +197,12 @@ static void stats_texts(bool wide, const red_lowered *lowered, red_cl_source *al
 }
 
 static void reduce_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
-  add_text(all, wide ? red_cl_text_reduce_wide_cl : red_cl_text_reduce_lanes_cl);
   add_text(all, red_cl_text_last_cl);
   if (rounds(lowered)) add_text(all, red_cl_text_round_cl);
   add_text(all, red_cl_text_results_cl);
   add_text(all, red_cl_text_finish_cl);
+  if (!wide) add_text(all, red_cl_text_once_lanes_cl);
+  add_text(all, wide ? red_cl_text_reduce_wide_cl : red_cl_text_reduce_lanes_cl);
 }
 
 static void exact_texts(bool wide, const red_cl_device *device, const red_lowered *lowered, red_cl_source *all) {
@@ -204,11 +215,11 @@ static void exact_texts(bool wide, const red_cl_device *device, const red_lowere
   add_text(all, red_cl_text_exact_finish_cl);
 }
 
-static void element_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
+static void element_texts(bool wide, bool pipe, const red_lowered *lowered, red_cl_source *all) {
   add_for_widths(all, red_cl_text_elements_cl, red_cl_text_convert_cl);
   add_text(all, red_cl_text_nodes_cl);
   if (red_is_scan(lowered->kind)) {
-    scan_texts(wide, lowered, all);
+    scan_texts(wide, pipe, lowered, all);
     return;
   }
   if (!wide) add_text(all, red_cl_text_lanes_cl);
@@ -241,6 +252,6 @@ void red_cl_source_of(const red_cl_device *device, const red_lowered *lowered, r
     exact_texts(wide, device, lowered, source);
   } else {
     element_options(device, lowered, source->options);
-    element_texts(wide, lowered, source);
+    element_texts(wide, red_cl_has_pipe(device, lowered), lowered, source);
   }
 }

@@ -144,6 +144,32 @@ static bool one_pass(const red_cl_traits *traits) {
   return (traits->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
+#define DEVICE_COMPUTE_CAPABILITY_MAJOR_NV 0x4000 /* cl_nv_device_attribute_query */
+
+/*
+ * Work-groups of NVIDIA's devices that have begun go on side by side, as the CUDA backend's scan relies on too. The
+ * pipeline is for compute capability 9.0 and above.
+ */
+static bool has_pipe(const red_cl_traits *traits) {
+  const char *forced = getenv("RED_OPENCL_SCAN");
+  if (traits->shape != RED_CL_PTX || (forced != NULL && strcmp(forced, "windows") == 0)) return false;
+  if (traits->most_group < RED_CL_PIPE_THREADS || traits->local_memory < 49152) return false;
+  return device_number(traits->device, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof(cl_uint)) >= 9;
+}
+
+/*
+ * A reduction in one launch: the work-group that arrives last at a counter merges what all have written. OpenCL 1.2 has
+ * no fence between work-groups; NVIDIA's PTX has.
+ * RED_OPENCL_REDUCE: launch or stages, for tests and comparisons.
+ */
+static bool one_launch(const red_cl_traits *traits) {
+  const char *forced = getenv("RED_OPENCL_REDUCE");
+  if (traits->shape == RED_CL_WIDE) return false;
+  if (forced != NULL && strcmp(forced, "launch") == 0) return true;
+  if (forced != NULL && strcmp(forced, "stages") == 0) return false;
+  return traits->shape == RED_CL_PTX;
+}
+
 void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits) {
   memset(traits, 0, sizeof *traits);
   traits->platform = platform;
@@ -172,6 +198,8 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   else
     choose_shape(traits, extensions != NULL ? extensions : "");
   free(extensions);
+  traits->one_launch = one_launch(traits);
+  traits->pipe = has_pipe(traits);
   snprintf(traits->detail, sizeof traits->detail, "%.10s, %s, %sdriver %.48s", traits->device_version,
            shape_details[traits->shape], traits->f64 ? "" : "no f64, ", traits->driver_version);
 }

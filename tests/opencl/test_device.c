@@ -156,7 +156,9 @@ START_TEST(other_ways) {
   other_way("RED_OPENCL_SCAN=windows");
   other_way("RED_OPENCL_SHAPE=wide");
   other_way("RED_OPENCL_SHAPE=local");
+  other_way("RED_OPENCL_SHAPE=local RED_OPENCL_REDUCE=launch");
   other_way("RED_OPENCL_SHAPE=subgroup");
+  other_way("RED_OPENCL_SHAPE=ptx RED_OPENCL_REDUCE=stages");
 }
 END_TEST
 

@@ -67,6 +67,7 @@ static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT
       row[r] = x[r * RED_LANES];
       second[r] = RED_MAP == 1 ? y[r * RED_LANES] : row[r];
     }
+    RED_HOLD();
 #pragma unroll
     for (uint r = 0; r < RED_ROWS; r++) value = red_step(value, row[r], second[r], rules);
   } else {

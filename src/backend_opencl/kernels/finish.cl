@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A reduction's last step where its result stays on the device. */
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-red_reduce_finish(global const ulong *nodes, ulong at, red_rules rules, red_last last, global uchar *out,
-                  ulong out_offset) {
-  red_node node = red_get(nodes + at, 0);
+/* A reduction's last step where its result stays on the device: from the root to the output's bits. */
+static ulong red_finished(red_node node, red_rules rules, red_last last) {
 #if !defined(RED_ARGMIN)
   if (last.has_init) node = red_merge(red_unpack(last.init), node);
 #endif
@@ -15,9 +12,14 @@ red_reduce_finish(global const ulong *nodes, ulong at, red_rules rules, red_last
 #else
   red_long_add_f64(&sum, as_ulong(node));
 #endif
-  ulong bits = red_long_finish(&sum, last.finish, last.count, last.out_type);
+  return red_long_finish(&sum, last.finish, last.count, last.out_type);
 #else
-  ulong bits = red_result(node, last.count, rules, last);
+  return red_result(node, last.count, rules, last);
 #endif
-  red_store_bits(out + out_offset, last.out_bytes, bits);
+}
+
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+red_reduce_finish(global const ulong *nodes, ulong at, red_rules rules, red_last last, global uchar *out,
+                  ulong out_offset) {
+  red_store_bits(out + out_offset, last.out_bytes, red_finished(red_get(nodes + at, 0), rules, last));
 }

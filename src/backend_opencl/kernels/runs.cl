@@ -7,25 +7,33 @@
 #define RED_TILE (RED_GROUP * RED_RUN)
 #define RED_AT(i) ((i) + (i) / RED_RUN) /* padded against bank conflicts */
 
-/* The nodes over a lane's run, and P within it. */
+/*
+ * The nodes over a lane's run, and P within it. Loops whose bounds are known, one for each level: compilers keep the
+ * arrays in registers then.
+ */
 static RED_VALUE red_run_node(const RED_VALUE *x) {
-  RED_VALUE node[RED_RUN / 2];
-  for (uint i = 0; i < RED_RUN / 2; i++) node[i] = RED_OP(x[2 * i], x[2 * i + 1]);
-  for (uint count = RED_RUN / 4; count > 0; count /= 2)
-    for (uint i = 0; i < count; i++) node[i] = RED_OP(node[2 * i], node[2 * i + 1]);
-  return node[0];
+  RED_VALUE n1[8], n2[4];
+#pragma unroll
+  for (uint i = 0; i < 8; i++) n1[i] = RED_OP(x[2 * i], x[2 * i + 1]);
+#pragma unroll
+  for (uint i = 0; i < 4; i++) n2[i] = RED_OP(n1[2 * i], n1[2 * i + 1]);
+  RED_VALUE left = RED_OP(n2[0], n2[1]), right = RED_OP(n2[2], n2[3]);
+  return RED_OP(left, right);
 }
 
 static void red_run_prefixes(const RED_VALUE *x, RED_VALUE start, RED_VALUE *p) {
-  RED_VALUE n1[8], n2[4], n3[2];
+  RED_VALUE n1[8], n2[4];
+#pragma unroll
   for (uint i = 0; i < 8; i++) n1[i] = RED_OP(x[2 * i], x[2 * i + 1]);
+#pragma unroll
   for (uint i = 0; i < 4; i++) n2[i] = RED_OP(n1[2 * i], n1[2 * i + 1]);
-  for (uint i = 0; i < 2; i++) n3[i] = RED_OP(n2[2 * i], n2[2 * i + 1]);
   p[0] = start;
-  p[8] = RED_OP(p[0], n3[0]);
+  p[8] = RED_OP(start, RED_OP(n2[0], n2[1]));
   p[4] = RED_OP(p[0], n2[0]);
   p[12] = RED_OP(p[8], n2[2]);
+#pragma unroll
   for (uint i = 0; i < 4; i++) p[4 * i + 2] = RED_OP(p[4 * i], n1[2 * i]);
+#pragma unroll
   for (uint i = 0; i < 8; i++) p[2 * i + 1] = RED_OP(p[2 * i], x[2 * i]);
 }
 

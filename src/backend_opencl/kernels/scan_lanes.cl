@@ -5,13 +5,26 @@
  * same kernels, level upon level, until one tile holds them all.
  */
 /* Read a tile in rows, keep this lane's run; past n lies the identity. */
-static void red_read_elements(global const RED_ELEMENT *x, ulong first, ulong n, uint lane, red_rules rules,
-                              local RED_VALUE *tile, RED_VALUE *run) {
-  for (uint r = 0; r < RED_RUN; r++) {
-    uint i = r * RED_GROUP + lane;
-    tile[RED_AT(i)] = first + i < n ? red_lift(x[first + i], rules) : (RED_VALUE)RED_IDENTITY;
+static __attribute__((always_inline)) void red_read_elements(global const RED_ELEMENT *x, ulong first, ulong n,
+                                                             uint lane, red_rules rules, local RED_VALUE *tile,
+                                                             RED_VALUE *run) {
+  RED_ELEMENT row[RED_RUN];
+  x += first + lane;
+  if (first + RED_TILE <= n) {
+#pragma unroll
+    for (uint r = 0; r < RED_RUN; r++) row[r] = x[r * RED_GROUP];
+    RED_HOLD();
+#pragma unroll
+    for (uint r = 0; r < RED_RUN; r++) tile[RED_AT(r * RED_GROUP + lane)] = red_lift(row[r], rules);
+  } else {
+#pragma unroll
+    for (uint r = 0; r < RED_RUN; r++) {
+      uint i = r * RED_GROUP + lane;
+      tile[RED_AT(i)] = first + i < n ? red_lift(x[r * RED_GROUP], rules) : (RED_VALUE)RED_IDENTITY;
+    }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
   for (uint j = 0; j < RED_RUN; j++) run[j] = tile[RED_AT(lane * RED_RUN + j)];
   barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -49,8 +62,13 @@ RED_KERNEL red_scan_tiles(global const uchar *in, ulong in_offset, ulong n, red_
   heap[lane] = start;
   barrier(CLK_LOCAL_MEM_FENCE);
   p[RED_RUN] = lane + 1 < RED_GROUP ? heap[lane + 1] : red_get(nodes + starts_at, get_group_id(0) + 1);
-  for (uint j = 0; j < RED_RUN; j++) tile[RED_AT(lane * RED_RUN + j)] = inclusive ? p[j + 1] : p[j];
+#pragma unroll
+  for (uint j = 0; j < RED_RUN; j++) {
+    RED_VALUE here = p[j], next = p[j + 1];
+    tile[RED_AT(lane * RED_RUN + j)] = inclusive ? next : here;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
   for (uint r = 0; r < RED_RUN; r++) {
     uint i = r * RED_GROUP + lane;
     if (first + i < n) red_write(out, first + i, tile[RED_AT(i)], base + first + i + inclusive, rules, last);

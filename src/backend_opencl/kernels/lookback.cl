@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A scan's tiles tell each other their totals, in the order of `scan-1`. Level 0 of the board holds the tiles' totals, level
+ * 1 the nodes of 128 tiles, each level above those of 32 of the level below; the tile that ends such a node writes it. A
+ * tile reads at most 127 values of level 0 and 31 of each other level, and no value depends on when others arrive.
+ *
+ * A warp calls each of these functions.
+ */
+typedef struct red_pipe {
+  ulong n, start, beginning;
+  ulong level_at[4];    /* words of the board */
+  uint tiles, levels;
+  uint epoch, counted;  /* what makes a word of this launch's valid; where the counter stood before it */
+  uint inclusive, begins;
+} red_pipe;
+
+#define RED_NOTHING ((RED_VALUE)RED_IDENTITY)
+
+/* Adds neighbours, then pairs of them, ..: the total in all lanes. sibling[h] is the other half of a block of 2^(h+1). */
+static RED_VALUE red_climb(RED_VALUE total, RED_VALUE *sibling, uint levels) {
+#pragma unroll
+  for (uint h = 0; h < levels; h++) {
+    sibling[h] = red_across(total, 1u << h);
+    total = RED_OP(total, sibling[h]);
+  }
+  return total;
+}
+
+/* From what comes before all lanes to what comes before each. */
+static RED_VALUE red_sink(RED_VALUE before, const RED_VALUE *sibling, uint lane, uint levels) {
+#pragma unroll
+  for (uint h = levels; h-- > 0;)
+    if (lane >> h & 1) before = RED_OP(before, sibling[h]);
+  return before;
+}
+
+/* ---- Words of the board: a value's 32 bits, or half of it, below the epoch in which they are valid ---- */
+
+#define RED_WORDS (RED_VALUE_BITS == 64 ? 2 : 1)
+
+static void red_post(global ulong *words, ulong index, RED_VALUE value, uint epoch) {
+  global ulong *at = words + index * RED_WORDS;
+  ulong bits = red_pack(value), valid = (ulong)epoch << 32;
+#if RED_VALUE_BITS == 64
+  __asm__ volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(valid | (uint)bits),
+                   "l"(valid | bits >> 32)
+                   : "memory");
+#else
+  __asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(valid | (uint)bits) : "memory");
+#endif
+}
+
+/* What was read, and looked at later, so that several can be on their way. */
+typedef struct red_slot {
+  ulong low, high;
+} red_slot;
+
+static void red_read_pair(global const ulong *at, ulong *a, ulong *b) {
+  ulong first, second;
+  __asm__ volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(at) : "memory");
+  *a = first;
+  *b = second;
+}
+
+static red_slot red_read_slot(global const ulong *words, ulong index) {
+  red_slot slot = {0, 0};
+#if RED_VALUE_BITS == 64
+  red_read_pair(words + 2 * index, &slot.low, &slot.high);
+#else
+  ulong word;
+  __asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(words + index) : "memory");
+  slot.low = word;
+#endif
+  return slot;
+}
+
+static bool red_is_valid(red_slot slot, uint epoch) {
+  return (uint)(slot.low >> 32) == epoch && (RED_VALUE_BITS < 64 || (uint)(slot.high >> 32) == epoch);
+}
+
+static RED_VALUE red_slot_value(red_slot slot) {
+  return red_unpack(slot.high << 32 | (uint)slot.low);
+}
+
+/* Ask for a slot's line long before it is written: else its first reader waits behind all loads of input. */
+static void red_prefetch_slot(global const ulong *words, ulong index) {
+  __asm__ volatile("prefetch.global.L2 [%0];" ::"l"(words + index * RED_WORDS));
+}
+
+/* ---- Groups of tiles ---- */
+
+#define RED_LOW_BITS 7 /* of a tile's number: its place in a group, four places in each lane of a warp */
+
+static uint red_shift(uint level) {
+  return level == 0 ? 0 : RED_LOW_BITS + 5 * (level - 1);
+}
+
+static uint red_last_digit(uint level) {
+  return level == 0 ? (1u << RED_LOW_BITS) - 1 : 31;
+}
+
+static uint red_digit(uint tile, uint level) {
+  return tile >> red_shift(level) & red_last_digit(level);
+}
+
+/* The slots of the group at `level` that `tile` belongs to. */
+static global ulong *red_group_words(const red_pipe *p, global ulong *board, uint tile, uint level) {
+  return board + p->level_at[level] + (ulong)(tile >> red_shift(level) & ~red_last_digit(level)) * RED_WORDS;
+}
+
+/* The values of the first `count` slots, one in each lane. */
+static RED_VALUE red_wait_lanes(global const ulong *words, uint count, uint epoch, uint lane) {
+  red_slot slot = red_read_slot(words, lane < count ? lane : 0);
+  bool missing = lane < count && !red_is_valid(slot, epoch);
+  while (red_any(missing)) { /* only what is missing is asked for again: all read these lines */
+    if (missing) slot = red_read_slot(words, lane);
+    missing = missing && !red_is_valid(slot, epoch);
+  }
+  return lane < count ? red_slot_value(slot) : RED_NOTHING;
+}
+
+/* A group of level 0, four slots in each lane. */
+typedef struct red_quad {
+  red_slot slot[4];
+} red_quad;
+
+static red_quad red_read_quad(global const ulong *words, uint digit, uint lane) {
+  red_quad quad;
+  uint from = 4 * lane < digit ? 4 * lane : 0;
+#if RED_VALUE_BITS == 64
+#pragma unroll
+  for (uint i = 0; i < 4; i++) quad.slot[i] = red_read_slot(words, from + i);
+#else
+  quad.slot[0].high = quad.slot[1].high = quad.slot[2].high = quad.slot[3].high = 0;
+  red_read_pair(words + from, &quad.slot[0].low, &quad.slot[1].low);
+  red_read_pair(words + from + 2, &quad.slot[2].low, &quad.slot[3].low);
+#endif
+  return quad;
+}
+
+static bool red_quad_misses(const red_quad *quad, uint digit, uint lane, uint epoch) {
+  bool all = true;
+#pragma unroll
+  for (uint i = 0; i < 4; i++) all = all && (4 * lane + i >= digit || red_is_valid(quad->slot[i], epoch));
+  return !all;
+}
+
+/* The lane's totals; `own` is that of the tile with `digit`, nothing stands for later ones. */
+static void red_wait_quad(global const ulong *words, uint digit, RED_VALUE own, uint epoch, uint lane, red_quad *quad,
+                          RED_VALUE *total) {
+  bool missing = red_quad_misses(quad, digit, lane, epoch);
+  while (red_any(missing)) {
+    if (missing) *quad = red_read_quad(words, digit, lane);
+    missing = missing && red_quad_misses(quad, digit, lane, epoch);
+  }
+#pragma unroll
+  for (uint i = 0; i < 4; i++) {
+    uint place = 4 * lane + i;
+    total[i] = place < digit ? red_slot_value(quad->slot[i]) : place == digit ? own : RED_NOTHING;
+  }
+}
+
+static RED_VALUE red_quad_total(const RED_VALUE *total) {
+  RED_VALUE left = RED_OP(total[0], total[1]), right = RED_OP(total[2], total[3]);
+  return RED_OP(left, right);
+}
+
+/* ---- Nodes ---- */
+
+/* The node above `level` that ends at `tile`, from that at `level`. */
+static RED_VALUE red_close_level(const red_pipe *p, global ulong *board, uint tile, uint level, RED_VALUE node, uint lane) {
+  RED_VALUE sibling[5];
+  global ulong *words = red_group_words(p, board, tile, level);
+  uint digit = red_digit(tile, level);
+  if (level == 0) {
+    RED_VALUE total[4];
+    red_quad quad = red_read_quad(words, digit, lane);
+    red_wait_quad(words, digit, node, p->epoch, lane, &quad, total);
+    return red_climb(red_quad_total(total), sibling, 5);
+  }
+  RED_VALUE value = red_wait_lanes(words, digit, p->epoch, lane);
+  return red_climb(lane == digit ? node : value, sibling, 5);
+}
+
+static bool red_ends_group(uint tile, uint level) {
+  return red_digit(tile, level) == red_last_digit(level);
+}
+
+/* Post the nodes above the tiles that end at `tile`. */
+static void red_close_levels(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, uint lane) {
+  RED_VALUE node = own;
+  for (uint level = 0; level + 1 < p->levels && red_ends_group(tile, level); level++) {
+    node = red_close_level(p, board, tile, level, node, lane);
+    if (lane == 0) red_post(board + p->level_at[level + 1], tile >> red_shift(level + 1), node, p->epoch);
+  }
+}
+
+/* P up to the node of `level` that `tile` belongs to, level > 0. */
+static RED_VALUE red_prefix_above(const red_pipe *p, global ulong *board, uint tile, uint level, RED_VALUE before,
+                                  uint lane) {
+  for (uint k = p->levels; k-- > level;) {
+    uint digit = red_digit(tile, k);
+    RED_VALUE sibling[5], value = red_wait_lanes(red_group_words(p, board, tile, k), digit, p->epoch, lane);
+    red_climb(value, sibling, 5);
+    before = red_of_lane(red_sink(before, sibling, lane, 5), digit);
+  }
+  return before;
+}
+
+/* P at the end of a tile that ends a group of level 0: the carry ripples above. */
+static RED_VALUE red_prefix_after_group(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, RED_VALUE start,
+                                        uint lane) {
+  RED_VALUE node = own, sibling[5];
+  uint level = 0;
+  for (; level < p->levels && red_ends_group(tile, level); level++)
+    node = red_close_level(p, board, tile, level, node, lane);
+  if (level == p->levels) return RED_OP(start, node);
+  uint digit = red_digit(tile, level);
+  RED_VALUE before = red_prefix_above(p, board, tile, level + 1, start, lane);
+  RED_VALUE value = red_wait_lanes(red_group_words(p, board, tile, level), digit, p->epoch, lane);
+  red_climb(lane == digit ? node : value, sibling, 5);
+  return red_of_lane(red_sink(before, sibling, lane, 5), digit + 1);
+}
+
+/* What lies `index` places into a group of level 0. */
+static RED_VALUE red_pick(const RED_VALUE *at, uint index) {
+  RED_VALUE low = index & 1 ? at[1] : at[0], high = index & 1 ? at[3] : at[2];
+  return red_of_lane(index & 2 ? high : low, index / 4);
+}
+
+/* What comes before tiles whose numbers differ in the two lowest digits only, kept from tile to tile. */
+typedef struct red_upper {
+  RED_VALUE before;
+  uint key, known;
+} red_upper;
+
+/* P at the tile's beginning and at its end, which is not the sum of the two. */
+static void red_look_back(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, uint lane, red_upper *upper,
+                          RED_VALUE *before, RED_VALUE *after) {
+  RED_VALUE start = red_unpack(p->start), all = start, total[4], at[4], sibling[5];
+  global ulong *low_words = red_group_words(p, board, tile, 0);
+  uint low = red_digit(tile, 0);
+  red_quad quad = red_read_quad(low_words, low, lane); /* on its way while the levels above are looked at */
+  if (p->levels > 2) {
+    if (!upper->known || upper->key != tile >> red_shift(2)) {
+      upper->before = red_prefix_above(p, board, tile, 2, start, lane);
+      upper->key = tile >> red_shift(2);
+      upper->known = 1;
+    }
+    all = upper->before;
+  }
+  if (p->levels > 1) {
+    uint high = red_digit(tile, 1);
+    red_climb(red_wait_lanes(red_group_words(p, board, tile, 1), high, p->epoch, lane), sibling, 5);
+    all = red_of_lane(red_sink(all, sibling, lane, 5), high);
+  }
+  red_wait_quad(low_words, low, own, p->epoch, lane, &quad, total);
+  red_climb(red_quad_total(total), sibling, 5);
+  at[0] = red_sink(all, sibling, lane, 5);
+  at[1] = RED_OP(at[0], total[0]);
+  at[2] = RED_OP(at[0], RED_OP(total[0], total[1]));
+  at[3] = RED_OP(at[2], total[2]);
+  *before = red_pick(at, low);
+  *after = red_pick(at, (low + 1) & red_last_digit(0));
+  if (red_ends_group(tile, 0) && p->inclusive) *after = red_prefix_after_group(p, board, tile, own, start, lane);
+}
