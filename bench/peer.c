@@ -51,11 +51,12 @@ static bool answer(const bench_peer *peer, const char *line) {
     const char *fault = problem.kind ? peer->take(peer->state, &problem) : "this is no problem";
     return fault ? printf("no %s\n", fault) > 0 : puts("ready") >= 0;
   }
-  if (strcmp(line, "chill\n") == 0 && peer->chill) {
+  if (sscanf(line, "warm %u", &calls) == 1)
+    peer->run(peer->state, 1);
+  else if (sscanf(line, "cold %u", &calls) != 1)
+    return false;
+  else if (peer->chill)
     peer->chill(peer->state);
-    return puts("done") >= 0;
-  }
-  if (sscanf(line, "run %u", &calls) != 1) return false;
   return printf("done %.9g\n", peer->run(peer->state, calls)) > 0;
 }
 

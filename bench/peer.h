@@ -26,7 +26,7 @@ typedef struct bench_peer {
   /* Make arrays, fill the input, compute once. NULL if that worked, else why not. The last problem's arrays are free.
    */
   const char *(*take)(void *state, const red_problem *problem);
-  /* Read or write other memory of a GPU, twice its caches; done on return. NULL where the arrays are in host memory. */
+  /* Write other memory of the device, twice its caches; done on return. NULL where the arrays are in host memory. */
   void (*chill)(void *state);
   /* Compute `calls` times; all of it is done on return. Seconds. */
   double (*run)(void *state, unsigned calls);

@@ -21,6 +21,7 @@ class Refused(Exception):
 
 class NumPy:
     device = "omp"
+    other = None
 
     def __init__(self):
         import numpy
@@ -46,6 +47,13 @@ class NumPy:
     def wait(self):
         """Until all calls are done."""
 
+    def chill(self):
+        """Write other memory of the device, twice its caches."""
+        if self.other is None:
+            self.other = self.empty(CHILL_BYTES // 4, "int32")
+        getattr(self.other, "fill_" if hasattr(self.other, "fill_") else "fill")(1)
+        self.wait()
+
 
 class CuPy(NumPy):
     device = "cuda:0"
@@ -58,7 +66,7 @@ class CuPy(NumPy):
         self.library.cuda.get_current_stream().synchronize()
 
 
-class PyTorch:
+class PyTorch(NumPy):
     device = "cuda:0"
 
     def __init__(self):
@@ -87,7 +95,7 @@ class PyTorch:
         self.library.cuda.synchronize()
 
 
-class PyOpenCL:
+class PyOpenCL(NumPy):
     """On the device that PYOPENCL_CTX names as PLATFORM:DEVICE, or on the first."""
 
     def __init__(self):
@@ -158,16 +166,14 @@ def main():
         print("no", " ".join(str(fault).split()) or type(fault).__name__)
         return
     print("peer 1", sys.argv[1], library.device, flush=True)
-    call = other = None
+    call = None
     for line in sys.stdin:
         words = line.split()
-        if words[0] == "chill":
-            other = other if other is not None else library.empty(CHILL_BYTES // 4, "int32")
-            other.fill(1) if hasattr(other, "fill") else other.fill_(1)
-            library.wait()
-            print("done", flush=True)
-            continue
-        if words[0] == "run":
+        if words[0] in ("warm", "cold"):
+            if words[0] == "warm":
+                run(library, call, 1)
+            elif library.device != "omp":
+                library.chill()
             print("done", run(library, call, int(words[1])), flush=True)
             continue
         call = None  # (whose arrays are free then)

@@ -304,6 +304,8 @@ for line in sys.stdin:
                 ours = next(other for other in got["rows"] if key(other) == (problem, "omp", "plan", cache))
                 self.assertEqual(row["roof"], ours["roof"], "the roof is that of the memory that both share")
         lines = pathlib.Path(self.path("log")).read_text().splitlines()
+        self.assertEqual({line.split()[0] for line in lines}, {"case", "warm", "cold"})
+        self.assertEqual({line for line in lines if line.startswith("cold")}, {"cold 1"})
         self.assertEqual(list(dict.fromkeys(line for line in lines if line.startswith("case"))),
                          ["case reduce sum f32 f32 1000", "case reduce sum f32 f32 4000", "case scan max i16 i16 500"])
         texts = {text.text for text in xml.etree.ElementTree.parse(self.path("x.svg")).getroot().iter(SVG + "text")}
@@ -348,7 +350,7 @@ for line in sys.stdin:
                               (self.peer('answer = "ready" if words[0] == "case" else "done 0"'), "'done 0'"),
                               (self.peer('answer = "ready" if words[0] == "case" else "done -1"'), "'done -1'"),
                               (self.peer('answer = "ready" if words[0] == "case" else "done 1 2"'), "'done 1 2'"),
-                              (self.peer('if words[0] == "run": break'), "ended early")):
+                              (self.peer('if words[0] != "case": break'), "ended early")):
             with self.subTest(command=command):
                 self.fails(LIBRARY, *arguments, command, says=says)
         self.fails(USAGE, "bench", *QUICK, *["--peer", "x"] * 17, says="more than 16 peers")

@@ -166,7 +166,7 @@ int measure_case(struct bench *bench, const struct bench_case *c, bool cold) {
     code = EXIT_LIBRARY;
   }
   if (!code) code = prepare_round(&round, bench, c, cold);
-  for (size_t i = 0; i < round.turns; i++) round.contestants[i].warms_up = peers > 0;
+  for (size_t i = 0; i < round.turns; i++) round.contestants[i].warms_up = peers > 0 && !round.contestants[i].told;
   if (!code) code = sampling_measure(round.contestants, round.turns, &sampling);
   if (!code) code = add_rows(bench, &round, cold);
   if (!code) code = add_guest_rows(bench, &round, c, cold);

@@ -171,7 +171,7 @@ static int settle(void *argument) {
 static int run(void *argument, unsigned calls) {
   struct peer *peer = argument;
   char line[LINE_BYTES];
-  int end = 0, code = say(peer, "run %u\n", calls);
+  int end = 0, code = say(peer, "%s %u\n", peer->cold ? "cold" : "warm", calls);
   if (!code) code = hear(peer, line);
   if (code) return code;
   if (sscanf(line, "done %lf%n", &peer->seconds, &end) != 1 || line[end] || !(peer->seconds > 0))
@@ -179,23 +179,15 @@ static int run(void *argument, unsigned calls) {
   return settle(peer);
 }
 
-/* On a GPU work of another process would come with a change of context, which takes longer than many a call. */
-static int chill_itself(struct peer *peer) {
-  char line[LINE_BYTES];
-  int code = say(peer, "chill\n");
-  if (!code) code = hear(peer, line);
-  if (code) return code;
-  return strcmp(line, "done") == 0 ? EXIT_OK : misunderstood(peer, line, "done");
-}
-
 static int chill(void *argument) {
   struct peer *peer = argument;
-  if (!peer->on_host) return chill_itself(peer);
+  if (!peer->on_host) return EXIT_OK; /* it does that itself: another process on a GPU comes with a change of context */
   arrays_chill(peer->arrays);
   return settle(peer);
 }
 
 struct contestant peer_contestant(struct peer *peer, bool cold) {
+  peer->cold = cold;
   return (struct contestant){
       .run = run, .before = cold ? chill : settle, .single = cold, .argument = peer, .told = &peer->seconds};
 }

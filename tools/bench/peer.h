@@ -8,12 +8,12 @@
  *   redtool says                  case KIND OP IN OUT N  as in problem strings: case scan sum f32 f32 1048576
  *   the peer answers              ready                  it has the arrays, and has computed the problem once
  *                             or  no REASON
- *   redtool says                  chill                  only if its arrays are on a GPU, before a cold sample
- *   the peer answers              done                   it has read or written 256 MiB of other memory there
- *   redtool says                  run CALLS
- *   the peer answers              done SECONDS           for all calls; all of the work is done
+ *   redtool says                  warm CALLS             it calls once, then CALLS times
+ *                             or  cold CALLS             on a GPU it writes 256 MiB of other memory, then calls
+ *   the peer answers              done SECONDS           for these CALLS, when all of their work is done
  *
- * The end of its input ends it. What it writes on standard error is shown.
+ * On a CPU it is redtool that makes caches cold. What precedes the calls is part of the message, since a process that
+ * was just woken begins slowly. The end of its input ends it. What it writes on standard error is shown.
  */
 #ifndef REDTOOL_BENCH_PEER_H
 #define REDTOOL_BENCH_PEER_H
@@ -29,7 +29,7 @@ struct peer {
   const char *command;
   red_device_info info; /* id: its name; detail: the command */
   char device[64];      /* where its arrays are */
-  bool absent, on_host;
+  bool absent, on_host, cold;
   pid_t process; /* 0: not started */
   FILE *to, *from;
   struct bench_device *home;   /* that device, if it is measured too */
