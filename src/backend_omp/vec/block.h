@@ -55,7 +55,8 @@ INLINE v_u8 up_group(red_lane_op op, v_u8 *left, group g) {
   if (op_bytes(op) == 4) {
     left[0] = v_even_32(g.x[0], g.x[1]);
     left[1] = v_even_32(g.x[2], g.x[3]);
-    v_u8 pairs0 = v_spare_op(op, left[0], v_odd_32(g.x[0], g.x[1])), pairs1 = v_spare_op(op, left[1], v_odd_32(g.x[2], g.x[3]));
+    v_u8 pairs0 = v_spare_op(op, left[0], v_odd_32(g.x[0], g.x[1])),
+         pairs1 = v_spare_op(op, left[1], v_odd_32(g.x[2], g.x[3]));
     left[2] = v_even_32(pairs0, pairs1);
     return v_spare_op(op, left[2], v_odd_32(pairs0, pairs1));
   }
