@@ -77,6 +77,11 @@ INLINE v_u8 without_sign(red_lane_op op, v_u8 x) {
   return x & ~v_splat((red_state){.u64 = op_bytes(op) == 8 ? (uint64_t)1 << 63 : (uint64_t)1 << 31}, op_bytes(op));
 }
 
+/* Widening leaves too few units for the sums: the multipliers help, where there is a register for their one. */
+INLINE v_u8 plus(red_lane_op op, red_dtype in, v_u8 a, v_u8 x) {
+  return VB == 64 && float_bytes(in) < op_bytes(op) ? v_spare_op(op, a, x) : v_op(op, a, x);
+}
+
 /* a and the vector of a row at x (y: of the second input). A pad of -0.0 in x and y changes no sum of `map`. */
 INLINE v_u8 next_row(red_lane_op op, red_dtype in, red_map map, v_u8 a, v_u8 x, v_u8 y) {
   switch (map) {
@@ -85,9 +90,9 @@ INLINE v_u8 next_row(red_lane_op op, red_dtype in, red_map map, v_u8 a, v_u8 x, 
   case RED_MAP_SQUARE:
     return fused(op, in, x, x, a);
   case RED_MAP_ABS:
-    return v_op(op, a, without_sign(op, x));
+    return plus(op, in, a, without_sign(op, x));
   default:
-    return v_op(op, a, x);
+    return plus(op, in, a, x);
   }
 }
 
@@ -202,7 +207,8 @@ INLINE v_u8 odd_bf16(v_u8 x) {
 
 /*
  * A whole chunk of bf16 in accumulators of even and of odd elements. An element is in another lane than elsewhere, but
- * still meets the same ones: the fold's last step, which adds neighbours, is that of the two sorts.
+ * still meets the same ones: the fold's last step, which adds neighbours, is that of the two sorts. (A pass of sixteen
+ * accumulators leaves AVX2 no registers for the parts.)
  */
 INLINE red_state whole_chunk_bf16(red_lane_op op, red_map map, const uint8_t *p, const uint8_t *q) {
   v_u8 acc[ROW_VECTORS];
@@ -238,7 +244,7 @@ INLINE red_state whole_chunk_bf16(red_lane_op op, red_map map, const uint8_t *p,
 }
 
 INLINE red_state whole_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q) {
-  if (in == RED_BF16 && op_bytes(op) == 4) return whole_chunk_bf16(op, map, p, q);
+  if (in == RED_BF16 && op_bytes(op) == 4 && PASS < 16) return whole_chunk_bf16(op, map, p, q);
   v_u8 acc[ROW_VECTORS];
   sum_rows(op, in, map, p, q, ROWS, acc);
   return fold_row(op, acc);
