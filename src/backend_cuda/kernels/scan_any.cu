@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Scans of every family, dtype and alignment: the state decides the kernel, everything else is looked at at run time.
  */
+#include "scan_any.cuh"
 #include "scan_tile.cuh"
 
 SCAN_TILE(scan_any_f32, ManyTile, Any<float>)
