@@ -41,17 +41,17 @@ static red_cuda_choice choose_mapped(const red_lowered *lowered) {
   static const struct {
     red_dtype in;
     unsigned acc_bytes;
-    red_cuda_kernel dot, map;
+    red_cuda_kernel dot, map, shifted;
     unsigned alignment;
     uint64_t tile;
   } hot[] = {
-      {RED_F32, 4, RED_CUDA_reduce_dot_f32, RED_CUDA_reduce_map_f32, 4, 4096},
-      {RED_F64, 8, RED_CUDA_reduce_dot_f64, RED_CUDA_reduce_map_f64, 8, 4096},
-      {RED_F16, 4, RED_CUDA_reduce_dot_f16, RED_CUDA_reduce_map_f16, 8, 16384},
-      {RED_BF16, 4, RED_CUDA_reduce_dot_bf16, RED_CUDA_reduce_map_bf16, 8, 16384},
-      {RED_F32, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f32_wide, 4, 4096},
-      {RED_F16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f16_wide, 4, 8192},
-      {RED_BF16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_bf16_wide, 4, 8192},
+      {RED_F32, 4, RED_CUDA_reduce_dot_f32, RED_CUDA_reduce_map_f32, RED_CUDA_NO_KERNEL, 4, 4096},
+      {RED_F64, 8, RED_CUDA_reduce_dot_f64, RED_CUDA_reduce_map_f64, RED_CUDA_NO_KERNEL, 8, 4096},
+      {RED_F16, 4, RED_CUDA_reduce_dot_f16, RED_CUDA_reduce_map_f16, RED_CUDA_reduce_shifted_f16, 8, 16384},
+      {RED_BF16, 4, RED_CUDA_reduce_dot_bf16, RED_CUDA_reduce_map_bf16, RED_CUDA_reduce_shifted_bf16, 8, 16384},
+      {RED_F32, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f32_wide, RED_CUDA_NO_KERNEL, 4, 4096},
+      {RED_F16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f16_wide, RED_CUDA_NO_KERNEL, 4, 8192},
+      {RED_BF16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_bf16_wide, RED_CUDA_NO_KERNEL, 4, 8192},
   };
   bool wide = lowered->acc_bytes == 8;
   red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_map_any_f64 : RED_CUDA_reduce_map_any_f32,
@@ -61,6 +61,7 @@ static red_cuda_choice choose_mapped(const red_lowered *lowered) {
   for (size_t row = 0; row < sizeof hot / sizeof hot[0]; row++) {
     if (hot[row].in != lowered->in || hot[row].acc_bytes != lowered->acc_bytes) continue;
     c.quick = lowered->map == RED_MAP_PRODUCT ? hot[row].dot : hot[row].map;
+    c.shifted = hot[row].shifted;
     c.alignment = hot[row].alignment;
     c.tile = hot[row].tile;
   }

@@ -137,16 +137,17 @@ static red_status set_shapes(red_cuda_device *device, const red_lowered *lowered
   red_status status = red_cuda_get_kernel(device, c.any, &plan->any.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.best, &plan->best.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.quick, &plan->quick);
+  if (status == RED_OK) status = red_cuda_get_kernel(device, c.shifted, &plan->shifted.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.small, &plan->small.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.large, &plan->large.function);
   if (status == RED_OK) status = red_cuda_get_kernel(device, c.groups, &plan->groups);
   if (status != RED_OK) return status;
   if (plan->best.function == NULL) plan->best.function = plan->quick;
-  plan->any.threads = plan->small.threads = plan->large.threads = plan->best.threads =
+  plan->any.threads = plan->small.threads = plan->large.threads = plan->best.threads = plan->shifted.threads =
       scan ? SCAN_THREADS : REDUCE_THREADS;
   plan->large.tile = c.large_tile;
   plan->any.tile = c.any_tile;
-  plan->best.tile = plan->small.tile = c.tile;
+  plan->best.tile = plan->shifted.tile = plan->small.tile = c.tile;
   if (scan) {
     plan->any.group_bits = plan->large.group_bits = RED_CUDA_SCAN_SMALL_GROUPS;
     plan->best.group_bits = RED_CUDA_SCAN_LARGE_GROUPS;

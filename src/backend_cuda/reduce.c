@@ -25,8 +25,11 @@ static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_shape *best = &plan->best;
   bool at_once = plan->combine == RED_CUDA_POLL || plan->combine == RED_CUDA_LAST;
   if (plan->large.function != NULL && job->n > plan->large_elements && at_once) return &plan->large;
-  if (best->function == NULL || job->in % plan->alignment != 0 || job->in2 % plan->alignment != 0) return &plan->any;
-  if (best->function != plan->quick) return best;
+  if (best->function == NULL) return &plan->any;
+  bool aligned = job->in % plan->alignment == 0 && job->in2 % plan->alignment == 0;
+  if (!aligned) best = &plan->shifted;
+  if (best->function == NULL) return &plan->any;
+  if (aligned && best->function != plan->quick) return best;
   return plan->combine == RED_CUDA_POLL && !needs_tickets(plan, best, tiles_of(job, best)) ? best : &plan->any;
 }
 

@@ -151,11 +151,12 @@ typedef struct red_cuda_exact_kernel red_cuda_exact_kernel;
 
 typedef struct red_cuda_plan {
   red_cuda_element element;
-  unsigned stats;       /* the selection */
-  red_cuda_shape best;  /* where in and out are aligned to `alignment` bytes */
-  red_cuda_shape small; /* scans: likewise, of no more than one of its tiles */
-  red_cuda_shape large; /* scans: up to `large_elements`; reductions: everywhere, beyond so many */
-  red_cuda_shape any;   /* everywhere */
+  unsigned stats;         /* the selection */
+  red_cuda_shape best;    /* where in and out are aligned to `alignment` bytes */
+  red_cuda_shape shifted; /* reductions: of its tiles, where they are not, by polling alone */
+  red_cuda_shape small;   /* scans: as `best`, of no more than one of its tiles */
+  red_cuda_shape large;   /* scans: up to `large_elements`; reductions: everywhere, beyond so many */
+  red_cuda_shape any;     /* everywhere */
   unsigned alignment;
   uint64_t large_elements;
   const red_cuda_function *quick;  /* `best` without what polling alone does not need; may be all there is of it */
@@ -178,7 +179,7 @@ unsigned red_cuda_pipe_shared(const red_cuda_device *device);
 
 /* choose.c: kernels, or RED_CUDA_NO_KERNEL, and what a block of them takes. */
 typedef struct red_cuda_choice {
-  red_cuda_kernel best, quick, small, large, any, groups;
+  red_cuda_kernel best, quick, shifted, small, large, any, groups;
   uint64_t tile, large_tile, any_tile; /* elements; `tile`: of best or small */
   unsigned alignment;
   unsigned slot_words;

@@ -148,6 +148,25 @@ START_TEST(large) {
 }
 END_TEST
 
+/* More than a group of tiles of 16-bit floats that are put together from two words, and every distance from one. */
+START_TEST(shifted_groups) {
+  static const red_op shifted[] = {RED_DOT, RED_ASUM, RED_SUMSQ};
+  random_state random = random_start(207);
+  uint64_t n = (uint64_t)2048 * 16384 + 4097;
+  pair arrays = pair_new(n * 2);
+  for (unsigned in = RED_F16; in <= RED_BF16; in++) {
+    fill_large(&random, (red_dtype)in, arrays.in, n);
+    fill_large(&random, (red_dtype)in, arrays.in2, n);
+    for (size_t o = 0; o < sizeof shifted / sizeof *shifted; o++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, shifted[o], (red_dtype)in, n - random_below(&random, 5000));
+      device_run run = {.in_shift = random_below(&random, 8), .in2_shift = random_below(&random, 8)};
+      if (!left_out(&random)) against_cpu(&problem, &arrays, run, "shifted");
+    }
+  }
+  pair_free(&arrays);
+}
+END_TEST
+
 /* ---- Host memory: larger than what is staged at a time ---- */
 
 /* Lock the pages of an array, as an application of the driver would, or unlock them (bytes 0). */
@@ -293,6 +312,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, alignments);
   tcase_add_test(tests, boundaries);
   tcase_add_test(tests, large);
+  tcase_add_test(tests, shifted_groups);
   tcase_add_test(tests, host_memory);
   tcase_add_test(tests, combinations);
   tcase_add_test(tests, finished_on_the_device);

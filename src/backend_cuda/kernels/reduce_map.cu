@@ -5,7 +5,7 @@
  *
  * Kernels with a load of their own are for the default way of combining; `any` does the rest.
  */
-#include "rows.cuh"
+#include "rows_shifted.cuh"
 
 namespace red {
 
@@ -75,6 +75,28 @@ template <class T, class Load, red_finish Finish> __device__ inline void reduce_
   reduce_quickly(args, FloatPolicy<T, AddFloats, Finish>(args.element), tile, scratch.combine);
 }
 
+/* Sums of what becomes of 16-bit floats, where an input lies so that a thread cannot load four at a time. */
+template <class Load> __device__ inline void reduce_shifted(const red_cuda_reduce &args) {
+  __shared__ Scratch<float> scratch;
+  const AddFloats add(args.element);
+  auto tile = [&](uint64_t t) {
+    const Column<float, Load> column(args, t);
+    const uint64_t first = column.first * args.element.in_bytes;
+    const char *in = static_cast<const char *>(args.in) + first, *in2 = static_cast<const char *>(args.in2) + first;
+    float a[Load::lanes];
+    if (!column.full() || column.first + Column<float, Load>::S::chunk + Load::lanes > args.n)
+      add_rest<8>(args, column, Load(), a);
+    else if (args.element.map == RED_MAP_PRODUCT)
+      add_shifted<Load, Product>(Load(), in, in2, a);
+    else if (args.element.map == RED_MAP_SQUARE)
+      add_shifted<Load, Square>(Load(), in, in, a);
+    else
+      add_shifted<Load, Magnitude>(Load(), in, in, a);
+    return fold_lanes(a, add, scratch.fold);
+  };
+  reduce_quickly(args, FloatPolicy<float, AddFloats, RED_FINISH_VALUE>(args.element), tile, scratch.combine);
+}
+
 /* Any map of any float dtype, element by element. */
 template <class T, red_finish Finish> __device__ inline void reduce_any(const red_cuda_reduce &args) {
   __shared__ Scratch<T> scratch;
@@ -126,9 +148,12 @@ KERNEL(reduce_map_f64, 4, reduce_mapped, double, red::LoadF64, RED_FINISH_VALUE)
 KERNEL(reduce_map_f16, 5, reduce_mapped, float, red::LoadF16, RED_FINISH_VALUE)
 KERNEL(reduce_map_bf16, 5, reduce_mapped, float, red::LoadBF16, RED_FINISH_VALUE)
 /* With an f64 accumulator, as norms have. */
-KERNEL(reduce_map_f32_wide, 6, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
-KERNEL(reduce_map_f16_wide, 6, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
-KERNEL(reduce_map_bf16_wide, 6, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_f32_wide, 5, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
+KERNEL(reduce_map_f16_wide, 7, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_bf16_wide, 7, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+
+KERNEL(reduce_shifted_f16, 4, reduce_shifted, red::LoadF16)
+KERNEL(reduce_shifted_bf16, 4, reduce_shifted, red::LoadBF16)
 
 KERNEL(reduce_map_any_f32, 5, reduce_any, float, RED_FINISH_VALUE)
 KERNEL(reduce_map_any_f64, 4, reduce_any, double, RED_FINISH_ROOT)
