@@ -15,31 +15,37 @@ struct red_cuda_exact_kernel {
 /* One block takes what its threads hold in two batches: 7 instead of 9 us at 2^14 numbers of f32. */
 #define ALONE_VECTORS 8u
 
+/* Up to here one block does nothing but collect: 12.1 instead of 12.5 us at 2^20 numbers of f64, 19.1 of 19.7 at 2^22.
+ */
+#define COLLECTED_BYTES ((uint64_t)128 << 20)
+
 /* More are not proven to fit into a column's highest digit. */
 #define MOST_OF_A_THREAD ((uint64_t)1 << 28)
 
 enum {
   BINS = 17 * 8,
   HALVES = 2 * 8,
+  NARROW = 34 * 4,
   DIGITS = 41 * 8,
+  FLOAT_PRODUCTS = 18 * 12,
   PRODUCTS = 82 * 8
 };
 
 static const red_cuda_exact_kernel kernels[RED_MAPS][4] = {
     [RED_MAP_NONE] = {{RED_CUDA_exact_sum_f16, 512, HALVES, RED_CUDA_EXACT_BATCH(0)},
-                      {RED_CUDA_exact_sum_bf16, 512, BINS, RED_CUDA_EXACT_BATCH(0)},
+                      {RED_CUDA_exact_sum_bf16, 512, NARROW, RED_CUDA_EXACT_BATCH(0)},
                       {RED_CUDA_exact_sum_f32, 512, BINS, RED_CUDA_EXACT_BATCH(0)},
                       {RED_CUDA_exact_sum_f64, 640, DIGITS, RED_CUDA_EXACT_BATCH(0)}},
     [RED_MAP_PRODUCT] = {{RED_CUDA_exact_dot_f16, 512, BINS, RED_CUDA_EXACT_BATCH(1)},
-                         {RED_CUDA_exact_dot_bf16, 640, DIGITS, RED_CUDA_EXACT_BATCH(1)},
-                         {RED_CUDA_exact_dot_f32, 640, DIGITS, RED_CUDA_EXACT_BATCH(1)},
+                         {RED_CUDA_exact_dot_bf16, 512, FLOAT_PRODUCTS, RED_CUDA_EXACT_BATCH(1)},
+                         {RED_CUDA_exact_dot_f32, 512, FLOAT_PRODUCTS, RED_CUDA_EXACT_BATCH(1)},
                          {RED_CUDA_exact_dot_f64, 320, PRODUCTS, RED_CUDA_EXACT_BATCH(1)}},
     [RED_MAP_SQUARE] = {{RED_CUDA_exact_square_f16, 512, BINS, RED_CUDA_EXACT_BATCH(0)},
-                        {RED_CUDA_exact_square_bf16, 640, DIGITS, RED_CUDA_EXACT_BATCH(0)},
-                        {RED_CUDA_exact_square_f32, 640, DIGITS, RED_CUDA_EXACT_BATCH(0)},
+                        {RED_CUDA_exact_square_bf16, 512, FLOAT_PRODUCTS, RED_CUDA_EXACT_BATCH(0)},
+                        {RED_CUDA_exact_square_f32, 512, FLOAT_PRODUCTS, RED_CUDA_EXACT_BATCH(0)},
                         {RED_CUDA_exact_square_f64, 320, PRODUCTS, RED_CUDA_EXACT_BATCH(0)}},
     [RED_MAP_ABS] = {{RED_CUDA_exact_abs_f16, 512, HALVES, RED_CUDA_EXACT_BATCH(0)},
-                     {RED_CUDA_exact_abs_bf16, 512, BINS, RED_CUDA_EXACT_BATCH(0)},
+                     {RED_CUDA_exact_abs_bf16, 512, NARROW, RED_CUDA_EXACT_BATCH(0)},
                      {RED_CUDA_exact_abs_f32, 512, BINS, RED_CUDA_EXACT_BATCH(0)},
                      {RED_CUDA_exact_abs_f64, 640, DIGITS, RED_CUDA_EXACT_BATCH(0)}},
 };
@@ -102,6 +108,9 @@ static red_status make_args(const red_cuda_job *job, uint64_t *blocks, red_cuda_
   args->aligned2 = (job->in2 + args->head * bytes) % 16 == 0;
   args->vectors = (job->n - args->head) / of_a_vector;
   *blocks = blocks_for(plan, args->vectors);
+  bool collector = *blocks > 1 && job->n * bytes <= COLLECTED_BYTES;
+  if (collector && *blocks == plan->any.function->resident) --*blocks;
+  args->workers = (uint32_t)*blocks;
   uint64_t step = *blocks * plan->any.threads * plan->exact->vectors;
   args->steps = args->vectors / step;
   args->share = divide_up(args->vectors % step, *blocks);
@@ -110,6 +119,7 @@ static red_status make_args(const red_cuda_job *job, uint64_t *blocks, red_cuda_
   if (vectors * of_a_vector > MOST_OF_A_THREAD)
     return red_fail(RED_ERR_UNSUPPORTED, "exact: n = %llu elements are more than 2^28 for each thread of this device",
                     (unsigned long long)job->n);
+  *blocks += collector;
   if (job->question != NULL) {
     args->answer = (red_cuda_answer *)(uintptr_t)job->question->device;
     args->answer_flag = job->question->flag;

@@ -232,7 +232,11 @@ static void check_room(random_state *random, red_op op, red_dtype dtype, uint64_
   free(pattern);
 }
 
-/* The periods make each of the 2 * 10^5 threads of a large device take more than its digits have room for. */
+/*
+ * The periods make each of the 2 * 10^5 threads of a large device take more than its digits have room for; where no
+ * memory holds so many, sums of bf16 take more than may come between two carries, products of f32 and bf16 what there
+ * is.
+ */
 START_TEST(more_than_there_is_room_for) {
   static const struct {
     red_op op;

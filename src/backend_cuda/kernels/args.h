@@ -122,8 +122,8 @@ typedef struct red_cuda_exact {
   uint32_t head;     /* elements before the vectors */
   uint32_t aligned2; /* `in2` can be loaded in vectors, too */
   uint32_t streaming;
-  uint32_t few; /* a block has so few elements that a warp's share of a bin is one exact double */
-  uint32_t unused;
+  uint32_t few;     /* a block has so few elements that a warp's share of a bin is one exact double */
+  uint32_t workers; /* blocks that add; one more may collect what they have added */
   red_cuda_element element;
 } red_cuda_exact;
 

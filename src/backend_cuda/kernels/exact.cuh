@@ -2,6 +2,7 @@
 /*
  * The frame of exact reductions: one launch of at most as many blocks as are resident. Threads add to their columns, a
  * block adds its columns' sums to the words of the workspace, the last block by number waits for all and finishes.
+ * Where that takes a good part of the time it is a block that does nothing else.
  *
  * A word counts who has added to it in its highest bits, so nobody waits for anything but the words: no fences, no
  * counter of arrivals. Integer additions have no order. The block that polls is one; if others share its
@@ -32,7 +33,7 @@ __device__ inline void add_word(const red_cuda_exact &args, unsigned index, uint
 __device__ inline uint64_t take_word(const red_cuda_exact &args, unsigned index) {
   uint64_t *at = args.words + index * RED_CUDA_EXACT_STRIDE, word;
   do load_relaxed(at, word);
-  while (word >> count_shift != gridDim.x);
+  while (word >> count_shift != args.workers);
   store_relaxed(at, static_cast<uint64_t>(0));
   return word & ((1ull << count_shift) - 1);
 }
@@ -65,7 +66,7 @@ __device__ inline void add_share(const red_cuda_exact &args, const Source &sourc
                                  ExactScratch &scratch) {
   /* Between settlings, in pairs of batches; more elements come before the first and after the last pair. */
   constexpr unsigned pairs = (Accumulator::most / Source::elements - 4) / 2;
-  const uint64_t stride = static_cast<uint64_t>(gridDim.x) * Source::vectors * blockDim.x;
+  const uint64_t stride = static_cast<uint64_t>(args.workers) * Source::vectors * blockDim.x;
   const uint64_t begin = args.steps * stride + blockIdx.x * args.share;
   const uint64_t end = begin + args.share < args.vectors ? begin + args.share : args.vectors;
   const uint64_t rest = begin + threadIdx.x;
@@ -136,35 +137,63 @@ template <class Accumulator> __device__ inline void take_words(const red_cuda_ex
     if (i == words)
       scratch.flags = gather_flags(value);
     else
-      add_raw(scratch, static_cast<int64_t>(value) - (i % 2 == 0 ? 0 : high_bias * gridDim.x), bit);
+      add_raw(scratch, static_cast<int64_t>(value) - (i % 2 == 0 ? 0 : high_bias * args.workers), bit);
   }
 }
 
-template <unsigned In, unsigned Map> __device__ inline void exact_reduce(const red_cuda_exact &args) {
+/* What a worker does; `columns` is the block's shared memory. */
+template <unsigned In, unsigned Map>
+__device__ inline void exact_work(const red_cuda_exact &args, char *columns, ExactScratch &scratch) {
   using Source = ExactSource<In, Map>;
   using Accumulator = typename Source::Accumulator;
-  extern __shared__ double columns[];
-  __shared__ ExactScratch scratch;
   Source source(args);
-  Accumulator sum(reinterpret_cast<char *>(columns));
+  Accumulator sum(columns);
   add_share(args, source, sum, scratch);
   if (blockIdx.x == 0) source.add_edges(sum);
   sum.leave();
   __syncthreads();
   add_columns(args, sum, scratch);
+}
+
+/* By the first warp: the digits become the result. A rehearsal changes nothing but the scratch. */
+template <class Accumulator>
+__device__ __noinline__ void exact_close(const red_cuda_exact &args, ExactScratch &scratch, bool rehearsal) {
+  /* A magnitude for the host is only part of a sum; init is added there. */
+  if (threadIdx.x == 0 && args.element.has_init && args.answer == nullptr)
+    add_init(scratch, args.element, Accumulator::first_digit);
+  __syncwarp();
+  normalise<Accumulator::groups>(scratch, Accumulator::first_digit);
+  give(args, scratch, rehearsal);
+}
+
+/*
+ * The block that only collects fetches the code of the last steps meanwhile, by taking them with a number of its own.
+ */
+template <class Accumulator> __device__ inline void exact_rehearse(const red_cuda_exact &args, ExactScratch &scratch) {
+  clear(scratch);
+  __syncthreads();
+  if (threadIdx.x == 0) scratch.raw[1] = 0x123456789;
+  if (threadIdx.x < 32) exact_close<Accumulator>(args, scratch, true);
+  __syncthreads();
+  clear(scratch);
+  __syncthreads();
+}
+
+template <unsigned In, unsigned Map> __device__ inline void exact_reduce(const red_cuda_exact &args) {
+  using Accumulator = typename ExactSource<In, Map>::Accumulator;
+  extern __shared__ double columns[];
+  __shared__ ExactScratch scratch;
+  if (blockIdx.x < args.workers)
+    exact_work<In, Map>(args, reinterpret_cast<char *>(columns), scratch);
+  else
+    exact_rehearse<Accumulator>(args, scratch);
   if (blockIdx.x + 1 < gridDim.x) return;
   if (gridDim.x > 1) {
     __syncthreads(); /* the flags have been read */
     take_words<Accumulator>(args, scratch);
     __syncthreads();
   }
-  if (threadIdx.x >= 32) return;
-  /* A magnitude for the host is only part of a sum; init is added there. */
-  if (threadIdx.x == 0 && args.element.has_init && args.answer == nullptr)
-    add_init(scratch, args.element, Accumulator::first_digit);
-  __syncwarp();
-  normalise<Accumulator::groups>(scratch, Accumulator::first_digit);
-  give(args, scratch);
+  if (threadIdx.x < 32) exact_close<Accumulator>(args, scratch, false);
 }
 
 } // namespace red

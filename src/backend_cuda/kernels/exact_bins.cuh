@@ -50,7 +50,7 @@ public:
     for (unsigned b = 0; b < digits; b++) column_.at<double>(b) = -0.0;
   }
 
-  template <int Count> __device__ void add(float (&x)[Count]) {
+  template <int Count> __device__ void add(const float (&x)[Count]) {
 #pragma unroll
     for (int i = 0; i < Count; i++) {
       double &bin = column_.at<double>(__float_as_uint(x[i]) >> 27 & 15);
@@ -121,7 +121,7 @@ public:
     column_.at<int64_t>(1) = 0;
   }
 
-  template <int Count> __device__ void add(float (&x)[Count]) {
+  template <int Count> __device__ void add(const float (&x)[Count]) {
 #pragma unroll
     for (int i = 0; i < Count; i++) (i % 2 == 0 ? even_ : odd_) += static_cast<double>(x[i]);
   }

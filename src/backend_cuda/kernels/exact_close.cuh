@@ -104,16 +104,17 @@ template <unsigned Groups> __device__ inline void normalise(ExactScratch &scratc
   __syncwarp();
 }
 
-/* To the device, rounded, or to the host as it is; by one warp. */
-__device__ inline void give(const red_cuda_exact &args, ExactScratch &scratch) {
+/* To the device, rounded, or to the host as it is; by one warp. A rehearsal keeps the result to itself. */
+__device__ inline void give(const red_cuda_exact &args, ExactScratch &scratch, bool rehearsal) {
   const red_exact_magnitude &m = scratch.magnitude;
   if (args.answer == nullptr) {
     if (lane_index() > 0) return;
     uint64_t bits = red_exact_rounded(scratch.flags, &scratch.magnitude, static_cast<red_finish>(args.element.finish),
                                       args.n + args.element.has_init, static_cast<red_dtype>(args.element.out));
-    store_bits(args.out, bits, args.element.out_bytes);
+    if (!rehearsal) store_bits(args.out, bits, args.element.out_bytes);
     return;
   }
+  if (rehearsal) return;
   for (unsigned i = m.first + lane_index(); i < m.last; i += 32) args.answer->digit[i] = m.digit[i];
   if (lane_index() == 0) {
     args.answer->word[RED_CUDA_EXACT_FLAGS] = scratch.flags;

@@ -3,10 +3,6 @@
  * Columns of digits of radix 2^52 for doubles, and for products of two of them: a thread's own long integer in shared
  * memory, in units of the smallest subnormal (products: of its square). A number's bits, shifted to their place, change
  * two digits, a product's three, by less than 2^53 at most; settle() carries before a digit can leave an int64.
- *
- * An infinity or a NaN is found by multiplying with 0: one fused operation a number, which also says whether all
- * numbers were -0. That is not so for negative numbers, but then the digits are not zero, or a positive number came,
- * too.
  */
 #ifndef RED_CUDA_EXACT_DIGITS_CUH
 #define RED_CUDA_EXACT_DIGITS_CUH
@@ -38,20 +34,12 @@ __device__ inline unsigned digit_of(unsigned bit) {
   return __umulhi(bit, 82595525u);
 }
 
-__device__ inline bool is_special(double x) {
-  return (static_cast<uint32_t>(__double2hiint(x)) & 0x7ff00000u) == 0x7ff00000u;
-}
-
-__device__ inline uint32_t flags_of_special(double x) {
-  return RED_EXACT_NOT_MINUS_ZERO | (x != x ? RED_EXACT_NAN : x > 0 ? RED_EXACT_PLUS_INF : RED_EXACT_MINUS_INF);
-}
-
 template <unsigned Digits> class DigitColumn {
 public:
   __device__ static unsigned used(bool) { return Digits; }
   uint32_t flags = 0;
 
-  __device__ explicit DigitColumn(char *shared) : column_(shared), witness_(-0.0) {}
+  __device__ explicit DigitColumn(char *shared) : column_(shared) {}
 
   __device__ void clear() {
 #pragma unroll 8
@@ -71,8 +59,7 @@ public:
   }
 
   __device__ void leave() {
-    if (__double_as_longlong(witness_) != static_cast<long long>(0x8000000000000000ull))
-      flags |= RED_EXACT_NOT_MINUS_ZERO;
+    flags |= witness_.flags();
   }
 
   __device__ DigitSum sum_columns(unsigned digit, bool) {
@@ -84,7 +71,7 @@ public:
 
 protected:
   Column<Digits> column_;
-  double witness_; /* NaN after an infinity or a NaN, -0 if there were only zeros like it, or negative numbers */
+  Witness<double> witness_;
 
   /* A significand of at most 54 bits and its sign from bit `shift` of digit d on: two digits change. */
   __device__ void add_shifted(unsigned d, int64_t significand, unsigned shift) {
@@ -104,12 +91,8 @@ public:
   static constexpr unsigned most = (1u << 11) - 2;
   using DigitColumn<41>::DigitColumn;
 
-  template <int Count> __device__ void add(double (&x)[Count]) {
-    double witness = witness_;
-#pragma unroll
-    for (int i = 0; i < Count; i++) witness = __fma_rn(x[i], 0.0, witness);
-    if (witness != witness) witness = set_aside(x);
-    witness_ = witness;
+  template <int Count> __device__ void add(const double (&x)[Count]) {
+    witness_.see(x, flags);
 #pragma unroll
     for (int i = 0; i < Count; i++) add_finite(x[i]);
   }
@@ -119,20 +102,6 @@ private:
     Parts p(x);
     unsigned d = digit_of(p.bit);
     add_shifted(d, p.significand, p.bit - radix * d);
-  }
-
-  /* There is an infinity or a NaN among them: it becomes a flag and a zero. */
-  template <int Count> __device__ double set_aside(double (&x)[Count]) {
-    double witness = witness_;
-#pragma unroll
-    for (int i = 0; i < Count; i++) {
-      if (is_special(x[i])) {
-        flags |= flags_of_special(x[i]);
-        x[i] = -0.0;
-      }
-      witness = __fma_rn(x[i], 0.0, witness);
-    }
-    return witness;
   }
 };
 
@@ -151,11 +120,14 @@ public:
   static constexpr unsigned most = (1u << 10) - 2;
   using DigitColumn<82>::DigitColumn;
 
-  template <int Count> __device__ void add(Factors (&v)[Count]) {
-    double test = 0.0;
+  template <int Count> __device__ void add(const Factors (&v)[Count]) {
+    double zero = -0.0;
 #pragma unroll
-    for (int i = 0; i < Count; i++) test = __fma_rn(v[i].y, 0.0, __fma_rn(v[i].x, 0.0, test));
-    if (test != test) set_aside(v);
+    for (int i = 0; i < Count; i++) zero += (v[i].x * 0.0) * v[i].y; /* of the product's sign, or a NaN */
+    if (zero == 0)
+      witness_.see_zero(zero);
+    else
+      see_special(v);
 #pragma unroll
     for (int i = 0; i < Count; i++) add_finite(v[i]);
   }
@@ -168,18 +140,12 @@ private:
     unsigned bit = x.bit + y.bit, d = digit_of(bit), shift = bit - radix * d;
     add_shifted(d, lower, shift);
     add_shifted(d + 1, upper, shift);
-    /* A zero of the product's sign: as the witness wants it. */
-    witness_ += __hiloint2double((__double2hiint(v.x) ^ __double2hiint(v.y)) & static_cast<int>(0x80000000u), 0);
   }
 
-  template <int Count> __device__ void set_aside(Factors (&v)[Count]) {
+  template <int Count> __device__ void see_special(const Factors (&v)[Count]) {
 #pragma unroll
-    for (int i = 0; i < Count; i++) {
-      if (!is_special(v[i].x) && !is_special(v[i].y)) continue;
-      flags |= flags_of_special(v[i].x * v[i].y); /* 0 times an infinity is a NaN; no finite number overflows here */
-      v[i].x = -0.0;
-      v[i].y = 0.0;
-    }
+    for (int i = 0; i < Count; i++)
+      if (is_special(v[i].x) || is_special(v[i].y)) flags |= flags_of_special(v[i].x * v[i].y);
   }
 };
 

@@ -10,6 +10,8 @@
 #include "convert.cuh"
 #include "exact_bins.cuh"
 #include "exact_digits.cuh"
+#include "exact_narrow.cuh"
+#include "exact_products.cuh"
 
 namespace red {
 
@@ -78,8 +80,9 @@ template <class A, class B> struct Either<false, A, B> { using Type = B; };
 template <unsigned In, unsigned Map> struct ExactMap {
   static constexpr bool multiplies = Map == RED_MAP_PRODUCT || Map == RED_MAP_SQUARE;
   static constexpr bool wide = In == RED_F64;
-  using Single = typename Either<wide, Digits, typename Either<In == RED_F16, Halves, Bins>::Type>::Type;
-  using Product = typename Either<wide, Products, typename Either<In == RED_F16, Bins, Digits>::Type>::Type;
+  using Narrow = typename Either<In == RED_F16, Halves, NarrowBins>::Type;
+  using Single = typename Either<wide, Digits, typename Either<In == RED_F32, Bins, Narrow>::Type>::Type;
+  using Product = typename Either<wide, Products, typename Either<In == RED_F16, Bins, FloatProducts>::Type>::Type;
   using Accumulator = typename Either<multiplies, Product, Single>::Type;
   using Value = typename Accumulator::Value;
   using Number = typename ExactElement<In>::Number;
@@ -87,6 +90,8 @@ template <unsigned In, unsigned Map> struct ExactMap {
   __device__ static Value value(Number x, Number y) {
     if constexpr (Same<Value, Factors>::value)
       return Factors{x, y};
+    else if constexpr (Same<Value, FloatFactors>::value)
+      return FloatFactors{x, y};
     else if constexpr (multiplies)
       return static_cast<Value>(x) * static_cast<Value>(y);
     else if constexpr (Map == RED_MAP_ABS)
