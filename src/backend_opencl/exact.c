@@ -10,11 +10,13 @@
 
 enum {
   MOST_LANES = 256,
-  LEAST_LANES = 32,       /* fewer in local memory are slower than more in private memory */
-  GROUPS_PER_UNIT = 24,   /* enough to hide each other's latencies, and to end at about the same time */
-  DOUBLE_ROOM = 1 << 14,  /* terms of a lane that doubles add without rounding */
-  ITEMS_PER_UNIT = 16,    /* of a CPU device */
-  ITEM_ELEMENTS = 1 << 14 /* ... has at least so many */
+  MOST_DOUBLE_LANES = 128, /* of a group whose columns hold doubles */
+  LEAST_LANES = 32,        /* fewer in local memory are slower than more in private memory */
+  LANES_PER_UNIT = 1024,   /* of columns in local memory: enough to hide latencies, and all at once */
+  GROUPS_PER_UNIT = 24,    /* of those in private memory */
+  DOUBLE_ROOM = 1 << 14,   /* terms of a lane that doubles add without rounding */
+  ITEMS_PER_UNIT = 16,     /* of a CPU device */
+  ITEM_ELEMENTS = 1 << 14  /* ... has at least so many */
 };
 
 /* ---- What is added ---- */
@@ -23,11 +25,12 @@ enum {
 static red_cl_exact_form form_of_terms(const red_lowered *lowered) {
   bool product = lowered->map == RED_MAP_PRODUCT || lowered->map == RED_MAP_SQUARE;
   if (lowered->in == RED_F64 && product)
-    return (red_cl_exact_form){.bits = 106, .spacing = 52, .bins = 82, .first = 0, .batch = 4};
+    return (red_cl_exact_form){
+        .bits = 106, .spacing = 52, .bins = 82, .first = 0, .batch = lowered->map == RED_MAP_SQUARE ? 8 : 4};
   if (lowered->in == RED_F64)
     return (red_cl_exact_form){.bits = 53, .spacing = 52, .bins = 42, .first = RED_EXACT_F64 - 1, .batch = 16};
   if (product && lowered->in != RED_F16)
-    return (red_cl_exact_form){.bits = 48, .spacing = 48, .bins = 13, .first = 2148 - 2 * 149, .batch = 8};
+    return (red_cl_exact_form){.bits = 48, .spacing = 48, .bins = 13, .first = 2148 - 2 * 149, .batch = 16};
   return (red_cl_exact_form){.bits = 24, .spacing = 16, .bins = 17, .first = 2148 - 150, .batch = 16};
 }
 
@@ -42,7 +45,8 @@ red_cl_exact_form red_cl_exact_form_of(const red_cl_device *device, const red_lo
   }
   uint64_t column = form.bins * sizeof(uint64_t),
            room = device->traits.local_memory - 64; /* flags, and what drivers take */
-  while (form.group < MOST_LANES && 2 * form.group <= device->group && 2 * form.group * column <= room) form.group *= 2;
+  uint32_t most = form.doubles ? MOST_DOUBLE_LANES : MOST_LANES;
+  while (form.group < most && 2 * form.group <= device->group && 2 * form.group * column <= room) form.group *= 2;
   form.in_private = form.group < LEAST_LANES && form.group < device->group;
   if (form.in_private) form.group = device->group;
   return form;
@@ -57,11 +61,16 @@ typedef struct layout {
   uint64_t words; /* of all bins and flags */
 } layout;
 
+static uint64_t parts_per_unit(bool wide, const red_cl_exact_form *form) {
+  if (wide) return ITEMS_PER_UNIT;
+  return form->in_private ? GROUPS_PER_UNIT : LANES_PER_UNIT / form->group;
+}
+
 static layout lay_out(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
   layout l = {.form = red_cl_exact_form_of(device, lowered)};
   bool wide = device->traits.shape == RED_CL_WIDE;
   uint64_t least = wide ? ITEM_ELEMENTS : l.form.group * l.form.batch, wanted = (n + least - 1) / least;
-  uint64_t most = (uint64_t)device->traits.units * (wide ? ITEMS_PER_UNIT : GROUPS_PER_UNIT);
+  uint64_t most = (uint64_t)device->traits.units * parts_per_unit(wide, &l.form);
   uint64_t room = (uint64_t)l.form.group * (DOUBLE_ROOM - 2 * l.form.batch); /* of whole tiles, and of the last one */
   if (!wide && l.form.doubles && most < n / room + 1) most = n / room + 1;
   l.parts = wanted < most ? wanted : most;

@@ -137,9 +137,9 @@ static void red_bins_carry(red_bins bins) {
   bins[(RED_BINS - 1) * RED_STRIDE] += (ulong)carry;
 }
 
-/* position / RED_SPACING, below 2^12, in a way that compilers leave in 32 bits. */
+/* position / RED_SPACING of positions below 2^13. */
 static uint red_bin_of(uint position) {
-  return position * ((1u << 20) / RED_SPACING + 1) >> 20;
+  return mul_hi(position, (uint)((((ulong)1 << 32) + RED_SPACING - 1) / RED_SPACING));
 }
 
 /* A significand with its sign, less than 2^53 in magnitude: the part below the next bin, and the rest. */

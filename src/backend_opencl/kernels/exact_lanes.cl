@@ -2,10 +2,66 @@
 /*
  * Exact sums on GPUs: each lane of a work-group has a column of bins, in local memory so that whatever the numbers are, no
  * two lanes of a row meet in a bank; or in private memory (RED_EXACT_PRIVATE) where local memory is small. Terms come in
- * tiles, RED_BATCH to a lane, which the groups take in turn.
+ * tiles, RED_BATCH to a lane in vectors of 16 bytes, which the groups take in turn. While a tile is added, the next one is
+ * on its way.
  */
-#define RED_TILE (RED_GROUP * RED_BATCH)
-#define RED_KERNEL kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
+#define RED_WIDTH     (128 / RED_IN_BITS) /* elements of a vector */
+#define RED_VECTOR    RED_JOIN(RED_ELEMENT, RED_VECTOR_WIDTH)
+#define RED_TILE      (RED_GROUP * RED_BATCH)
+#define RED_KERNEL    kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
+#if RED_IN_BITS == 64
+#define RED_VECTOR_WIDTH 2
+#elif RED_IN_BITS == 32
+#define RED_VECTOR_WIDTH 4
+#else
+#define RED_VECTOR_WIDTH 8
+#endif
+
+/* Keeps loads before the additions that follow them. */
+#if defined(RED_SHAPE_PTX)
+#define RED_FENCE asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define RED_FENCE barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
+/* The inputs from the first vector on, and whether vectors of the second one can be loaded as such. */
+typedef struct red_inputs {
+  global const RED_ELEMENT *x, *y;
+  bool aligned;
+} red_inputs;
+
+typedef struct red_terms {
+  RED_ELEMENT x[RED_BATCH];
+#if RED_MAP == 1
+  RED_ELEMENT y[RED_BATCH];
+#endif
+} red_terms;
+
+#if RED_MAP == 1
+#define RED_SECOND_TERMS(terms) ((terms)->y)
+#else
+#define RED_SECOND_TERMS(terms) ((terms)->x)
+#endif
+
+static ulong red_place(ulong tile, uint lane, uint k) {
+  return tile * RED_TILE + (lane + k / RED_WIDTH * RED_GROUP) * RED_WIDTH + k % RED_WIDTH;
+}
+
+static void red_load(red_inputs in, ulong tile, uint lane, red_terms *terms) {
+#pragma unroll
+  for (uint k = 0; k < RED_BATCH; k += RED_WIDTH) {
+    RED_VECTOR v = *(global const RED_VECTOR *)(in.x + red_place(tile, lane, k));
+    RED_JOIN(vstore, RED_VECTOR_WIDTH)(v, 0, terms->x + k);
+  }
+#if RED_MAP == 1
+#pragma unroll
+  for (uint k = 0; k < RED_BATCH; k += RED_WIDTH) {
+    global const RED_ELEMENT *at = in.y + red_place(tile, lane, k);
+    RED_VECTOR v = in.aligned ? *(global const RED_VECTOR *)at : RED_JOIN(vload, RED_VECTOR_WIDTH)(0, at);
+    RED_JOIN(vstore, RED_VECTOR_WIDTH)(v, 0, terms->y + k);
+  }
+#endif
+}
 
 /* Is there an infinity or a NaN among a batch of elements? */
 static bool red_is_special(const RED_ELEMENT *row) {
@@ -13,6 +69,18 @@ static bool red_is_special(const RED_ELEMENT *row) {
 #pragma unroll
   for (uint k = 0; k < RED_BATCH; k++) most = max(most, red_number(row[k]) & (RED_WORD)RED_WORD_MOST);
   return most >= (RED_WORD)RED_WORD_INFINITY;
+}
+
+/* The terms of a tile; what is not finite is looked for again in the inputs, for its flags. */
+static void red_add_tile(red_bins bins, red_seen *seen, const red_terms *terms, red_inputs in, ulong tile, uint lane,
+                         uint *flags) {
+#pragma unroll
+  for (uint k = 0; k < RED_BATCH; k++) red_add_element(bins, seen, terms->x[k], RED_SECOND_TERMS(terms)[k]);
+  if (!red_is_suspect(*seen)) return;
+  seen->trace = 1;
+  if (!red_is_special(terms->x) && !red_is_special(RED_SECOND_TERMS(terms))) return;
+  for (uint k = 0; k < RED_BATCH; k++)
+    *flags |= red_flags(in.x[red_place(tile, lane, k)], in.y[red_place(tile, lane, k)]);
 }
 
 /* The lanes' numbers added up: `sum` is right in lane 0. */
@@ -48,6 +116,17 @@ static void red_put_bins(red_bins bins, local ulong *all, uint lane, global ulon
 }
 #endif
 
+/* Room for as many again as a lane has at a time. Of doubles the host sees to it that no lane has too many. */
+#if RED_DOUBLE_BINS
+#define RED_COUNT(bins, count)
+#else
+#define RED_COUNT(bins, count)                                                                                         \
+  if ((count += RED_BATCH) + 2 * RED_BATCH > RED_ROOM) {                                                               \
+    red_bins_carry(bins);                                                                                              \
+    count = 0;                                                                                                         \
+  }
+#endif
+
 /* Work-group g: the bins of its tiles, and their flags, at words[b * groups + g]. */
 RED_KERNEL red_exact_bins(global const uchar *in, ulong in_offset, ulong n, ulong run, global ulong *words,
                           ulong words_at RED_SECOND_PARAMETERS) {
@@ -61,34 +140,32 @@ RED_KERNEL red_exact_bins(global const uchar *in, ulong in_offset, ulong n, ulon
   local uint group_flags;
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);
   uint lane = get_local_id(0), flags = 0, count = 0;
-  ulong groups = get_num_groups(0), tiles = n / RED_TILE;
+  ulong groups = get_num_groups(0), head = min(n, (ulong)(-(size_t)x % 16 / sizeof(RED_ELEMENT)));
+  ulong tiles = (n - head) / RED_TILE, tile = get_group_id(0);
+  red_inputs inputs = {x + head, y + head, (size_t)(y + head) % 16 == 0};
+  red_terms now, next;
   red_seen seen = red_seen_nothing();
   if (lane == 0) group_flags = 0;
+  if (tile < tiles) red_load(inputs, tile, lane, &now);
   red_bins_clear(bins);
-  for (ulong tile = get_group_id(0); tile < tiles; tile += groups) {
-    ulong first = tile * RED_TILE + lane;
-    RED_ELEMENT row[RED_BATCH], second[RED_BATCH];
-#pragma unroll
-    for (uint k = 0; k < RED_BATCH; k++) {
-      row[k] = x[first + k * RED_GROUP];
-      second[k] = RED_MAP == 1 ? y[first + k * RED_GROUP] : row[k];
-    }
-#pragma unroll
-    for (uint k = 0; k < RED_BATCH; k++) red_add_element(bins, &seen, row[k], second[k]);
-    if (red_is_suspect(seen)) {
-      seen.trace = 1;
-      if (red_is_special(row) || red_is_special(second))
-        for (uint k = 0; k < RED_BATCH; k++) flags |= red_flags(x[first + k * RED_GROUP], y[first + k * RED_GROUP]);
-    }
-#if !RED_DOUBLE_BINS /* of which the host sees to it that no lane has too many */
-    count += RED_BATCH;
-    if (count + 2 * RED_BATCH <= RED_ROOM) continue;
-    red_bins_carry(bins);
-    count = 0;
-#endif
+  /* Two batches take turns: a copy would wait for the loads. */
+  while (tile < tiles) {
+    if (tile + groups < tiles) red_load(inputs, tile + groups, lane, &next);
+    RED_FENCE;
+    red_add_tile(bins, &seen, &now, inputs, tile, lane, &flags);
+    RED_COUNT(bins, count);
+    tile += groups;
+    if (tile >= tiles) break;
+    if (tile + groups < tiles) red_load(inputs, tile + groups, lane, &now);
+    RED_FENCE;
+    red_add_tile(bins, &seen, &next, inputs, tile, lane, &flags);
+    RED_COUNT(bins, count);
+    tile += groups;
   }
-  if (tiles % groups == get_group_id(0)) {
-    for (ulong i = tiles * RED_TILE + lane; i < n; i += RED_GROUP) {
+  if (tiles % groups == get_group_id(0)) { /* what is before the first tile and after the last one */
+    ulong rest = n - tiles * RED_TILE;
+    for (ulong k = lane; k < rest; k += RED_GROUP) {
+      ulong i = k < head ? k : k + tiles * RED_TILE;
       red_add_element(bins, &seen, x[i], y[i]);
       flags |= red_flags(x[i], y[i]);
     }
