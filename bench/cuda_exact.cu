@@ -4,7 +4,7 @@
  * exact methods that guess what the data are like pay for guessing wrong: normal, uniform, of every finite exponent,
  * and cancelling (every exponent, each number undone by a later one, so that little is left).
  *
- *   cuda_exact [sum] [small] [halves] [maps] [host]     all of them without arguments
+ *   cuda_exact [sum] [small] [halves] [maps] [same] [host]     all of them without arguments
  *
  * Every repetition begins with a memset of 256 MB, so that the input is not in the L2 cache; medians of 25. A row:
  * what, data, n, our time and rate, CUB's time, and its time over ours.
@@ -123,24 +123,58 @@ void exact_heading(const char *title) {
               "ratio");
 }
 
+void print_row(const char *what, Kind kind, size_t n, double us, double bytes, double cub) {
+  std::printf("%-12s %-15s %12zu %10.2f %8.0f %10.2f %7.3f\n", what, kind_names[kind], n, us, bytes / us * 1e-3, cub,
+              cub / us);
+  std::fflush(stdout);
+}
+
 void row(const char *what, red_op op, red_dtype dtype, size_t n, Kind kind) {
   size_t bytes = n * red_dtype_bytes(dtype);
   prepare(dtype, n, kind, bench.in, 0);
   if (op == RED_DOT) prepare(dtype, n, kind == cancelling ? normal : kind, in2, 1u << 20);
   size_t read = op == RED_DOT ? 2 * bytes : bytes;
   double us = ours(op, dtype, n), cub = cub_of(read, dtype == RED_F64);
-  std::printf("%-12s %-15s %12zu %10.2f %8.0f %10.2f %7.3f\n", what, kind_names[kind], n, us, double(read) / us * 1e-3,
-              cub, cub / us);
-  std::fflush(stdout);
+  print_row(what, kind, n, us, double(read), cub);
 }
 
 void bench_sum() {
   exact_heading("sums of any data");
   for (int exponent : {20, 22, 24, 26, 28, 30})
     for (int kind = 0; kind < kinds; kind++) row("sum f32", RED_SUM, RED_F32, size_t(1) << exponent, Kind(kind));
-  for (int exponent : {20, 22, 24, 26, 28})
+  for (int exponent : {20, 22, 24, 26, 28, 30})
     for (int kind = 0; kind < kinds; kind++) row("sum f64", RED_SUM, RED_F64, size_t(1) << exponent, Kind(kind));
 }
+
+/* CUB's own sum with the same bits on all GPUs, which is not exact: CCCL 3.2 or newer, `-I` of which comes first. */
+#if CCCL_VERSION >= 3002000
+template <class T> double cub_same(size_t n) {
+  const T *in = reinterpret_cast<const T *>(bench.in);
+  T *out = reinterpret_cast<T *>(bench.out);
+  auto how = cuda::std::execution::env{cuda::execution::require(cuda::execution::determinism::gpu_to_gpu),
+                                       cuda::stream_ref{bench.stream}};
+  return measure([&] { CUDA_OK(cub::DeviceReduce::Sum(in, out, static_cast<int64_t>(n), how)); });
+}
+
+void bench_same() {
+  cudaMemPool_t pool;
+  uint64_t all = UINT64_MAX; /* what CUB allocates for each sum stays with the process */
+  CUDA_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  CUDA_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+  exact_heading("CUB's gpu_to_gpu");
+  for (red_dtype dtype : {RED_F32, RED_F64})
+    for (int exponent : {16, 18, 20, 22, 24, 26, 28, 30}) {
+      size_t n = size_t(1) << exponent, bytes = n * red_dtype_bytes(dtype);
+      prepare(dtype, n, normal, bench.in, 0);
+      double us = ours(RED_SUM, dtype, n), cub = dtype == RED_F64 ? cub_same<double>(n) : cub_same<float>(n);
+      print_row(dtype == RED_F32 ? "sum f32" : "sum f64", normal, n, us, double(bytes), cub);
+    }
+}
+#else
+void bench_same() {
+  std::printf("CUB's gpu_to_gpu needs CCCL 3.2\n");
+}
+#endif
 
 void bench_small() {
   exact_heading("few numbers");
@@ -190,8 +224,8 @@ int main(int argc, char **argv) {
   const struct {
     const char *name;
     void (*run)();
-  } parts[] = {
-      {"sum", bench_sum}, {"small", bench_small}, {"halves", bench_halves}, {"maps", bench_maps}, {"host", bench_host}};
+  } parts[] = {{"sum", bench_sum},   {"small", bench_small}, {"halves", bench_halves},
+               {"maps", bench_maps}, {"same", bench_same},   {"host", bench_host}};
   begin_benchmark();
   CUDA_OK(cudaMalloc(&in2, array_bytes));
   for (const auto &part : parts) {

@@ -39,7 +39,7 @@
 
 namespace {
 
-constexpr size_t flush_bytes = size_t(256) << 20, array_bytes = size_t(4) << 30;
+constexpr size_t flush_bytes = size_t(256) << 20, array_bytes = size_t(8) << 30;
 constexpr int repetitions = 25;
 
 struct Bench {
