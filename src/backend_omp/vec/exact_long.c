@@ -155,6 +155,10 @@ static __attribute__((noinline)) bool add_long_binned(const uint8_t *p, const ui
   long_prepare(c, n, sum);
   for (size_t first = 0; first < n; first += PREPARED) {
     const size_t count = n - first < PREPARED ? n - first : PREPARED;
+    for (size_t i = 0; i < count; i += 8) {
+      __builtin_prefetch(p + 8 * (first + i) + BINNED_AHEAD, 0, 2);
+      __builtin_prefetch(q + 8 * (first + i) + BINNED_AHEAD, 0, 2);
+    }
     for (size_t i = 0; i < count; i += LANES)
       most = prepare(&ready, i, (v_u8)factors(p, first + i, n), (v_u8)factors(q, first + i, n), most);
     for (size_t i = 0; i < count; i++) c->bin[ready.bin[i]] += (__int128)ready.x[i] * ready.y[i];
