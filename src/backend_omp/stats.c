@@ -9,6 +9,10 @@
 #include "order.h"
 #include "room.h"
 
+enum {
+  PIECES_AHEAD = 4
+};
+
 /* The least keys seen so far and where the piece began that had them. */
 typedef struct extreme {
   int64_t key;        /* zeros told apart: min or max */
@@ -116,11 +120,14 @@ static red_moments_fn *moments_kernel(const red_cpu *cpu, red_dtype in) {
   return (narrow ? cpu->narrow : cpu->kernels)->moments[in];
 }
 
-/* Moments take longer than reading, and from the cache: what is read next is asked for on the way. */
+/*
+ * Moments take longer than reading, and from the cache: what is read next is asked for on the way, a few pieces ahead,
+ * as nothing is asked for during the other sweeps (one piece: all nine of f32 take 1.18 of the time).
+ */
 static void sweep_moments(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
   red_moments_fn *kernel = moments_kernel(job->cpu, lowered->in);
-  red_moments moments = kernel(here->p, here->n, job->piece * lowered->in_bytes);
+  red_moments moments = kernel(here->p, here->n, PIECES_AHEAD * job->piece * lowered->in_bytes);
   here->nans = here->nans && moments.squares != moments.squares;
   red_moments_push(&mine->moments, 0, here->index, moments);
 }
