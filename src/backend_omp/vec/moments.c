@@ -66,16 +66,20 @@ typedef struct sums {
   v_f64 difference[MOST_VECTORS], square[MOST_VECTORS];
 } sums;
 
-/* Whole rows, PASS columns at a time. What lies `ahead` is asked for meanwhile: this takes longer than reading. */
+/*
+ * Whole rows, PASS columns at a time. What lies `ahead` is asked for meanwhile: this takes longer than reading. Of wide
+ * elements every second line, as they would ask for more than one core gets; the others come with their neighbours.
+ */
 INLINE void add_rows(red_dtype in, const uint8_t *p, size_t rows, double shift, size_t ahead, sums *all) {
   const size_t step = LANES * element_bytes(in), row_bytes = row_lanes(in) * element_bytes(in);
   const v_f64 shifts = (v_f64){0} + shift;
+  const size_t stride = element_bytes(in) == 8 ? 2 * LINE : LINE;
   for (unsigned first = 0; first < row_vectors(in); first += PASS) {
     const uint8_t *row = p + first * step;
     v_f64 difference[PASS] = {{0}}, square[PASS] = {{0}};
     for (size_t r = 0; r < rows; r++, row += row_bytes) {
       if (ahead != 0)
-        for (size_t line = 0; line < PASS * step; line += LINE) __builtin_prefetch(row + ahead + line, 0, 2);
+        for (size_t line = 0; line < PASS * step; line += stride) __builtin_prefetch(row + ahead + line, 0, 2);
       for (unsigned j = 0; j < PASS; j++) {
         v_f64 d = v_spare_sub_f64(load_f64(in, row + j * step), shifts);
         if (j % 2 == 0)
