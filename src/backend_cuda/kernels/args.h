@@ -84,9 +84,9 @@ typedef struct red_cuda_reduce {
   uint32_t stats;         /* the selection */
   uint32_t group;         /* statistics: tiles of a group */
   uint32_t unused;
-  uint64_t pad;           /* bits of an element */
-  const void *in2;        /* RED_MAP_PRODUCT */
-  uint32_t *counters;     /* arrivals of each group, level after level */
+  uint64_t pad;       /* bits of an element */
+  const void *in2;    /* RED_MAP_PRODUCT */
+  uint32_t *counters; /* arrivals of each group, level after level */
   red_cuda_element element;
 } red_cuda_reduce;
 

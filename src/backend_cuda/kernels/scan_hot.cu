@@ -3,7 +3,7 @@
 #include "scan_tile.cuh"
 
 #define SIZES(name, type)                                                                                              \
-  SCAN_TILE(scan_small_##name, LoneTile, type)                                                                        \
+  SCAN_TILE(scan_small_##name, LoneTile, type)                                                                         \
   SCAN_TILE(scan_large_##name, ManyTile, type)
 
 SIZES(f32, Hot<red::SumF32>)
