@@ -190,6 +190,8 @@ class Compare(BenchTest):
                               (b'{"benchmark": "redtool bench"}', "not what"), (b'{"benchmark": 3, "rows": []}', "not what"),
                               (b'{"benchmark": "redtool bench", "format": 1, "rows": []}', "none of its rows"),
                               (b'{"benchmark": "redtool bench", "format": 1, "rows": [1, {"problem": 7}, {}]}', "none of its rows"),
+                              (b'{"benchmark": "redtool bench", "format": 1, "rows": [{"problem": "reduce:sum:f32:100", "device": "omp", '
+                               b'"route": "plan", "cache": "warm", "median": 1e999}]}', "none of its rows"),
                               (b'{"benchmark": "redtool bench", "format": 2, "rows": []}', "another version"),
                               (b'{"a": 1,}', "byte 8"), (b'{"a" 1}', "colon"), (b'[1 2]', "comma"), (b'"\\ud800"', "surrogate"),
                               (b'"\\x"', "backslash"), (b'["a', "does not end"), (b"01", "value"), (b"1.", "point"), (b"1e", "exponent"),
@@ -350,10 +352,23 @@ for line in sys.stdin:
                               (self.peer('answer = "ready" if words[0] == "case" else "done 0"'), "'done 0'"),
                               (self.peer('answer = "ready" if words[0] == "case" else "done -1"'), "'done -1'"),
                               (self.peer('answer = "ready" if words[0] == "case" else "done 1 2"'), "'done 1 2'"),
+                              *((self.peer(f'answer = "ready" if words[0] == "case" else "done {time}"'), f"'done {time}'")
+                                for time in ("nan", "inf", "1e999", "1e-300")),
+                              (self.peer(greeting="peer 1 \x1b[31mred omp"), "NAME"), (self.peer(greeting="peer 1 x \x07"), "DEVICE"),
+                              ("printf hello", "'hello'"),
                               (self.peer('if words[0] != "case": break'), "ended early")):
             with self.subTest(command=command):
                 self.fails(LIBRARY, *arguments, command, says=says)
         self.fails(USAGE, "bench", *QUICK, *["--peer", "x"] * 17, says="more than 16 peers")
+
+    def test_hanging(self):
+        """Neither silence nor a program that stays is waited for."""
+        for command, says, seconds in (("exec sleep 100", "said nothing for 1 seconds", "1"), ("echo hello; exec sleep 100", "'hello'", "x"),
+                                       (self.peer("__import__('time').sleep(100)"), "said nothing for 1 seconds", "1")):
+            with self.subTest(command=command):
+                begun = time.monotonic()
+                self.fails(LIBRARY, "bench", *QUICK, "reduce:sum:f32:9", "--peer", command, says=says, env={"RED_PEER_SECONDS": seconds})
+                self.assertLess(time.monotonic() - begun, 60)
 
 
 class Mistakes(BenchTest):

@@ -9,7 +9,8 @@
 #include "report.h"
 
 enum {
-  MOST_BYTES = 64 << 20
+  MOST_BYTES = 64 << 20,
+  LONGEST_SECONDS = 1000000000
 };
 
 static const char benchmark[] = "redtool bench"; /* as rows.c writes it */
@@ -86,8 +87,9 @@ int compare_rows(struct table *table, const char *path, const struct json *old) 
   for (size_t i = 0; i < table->count; i++) {
     struct row *row = &table->rows[i];
     const double before = row->measured ? find_before(row, json_member(old, "rows")) : 0;
-    row->before = before > 0 ? before : 0;
-    if (before > 0) found++;
+    if (!(before > 0 && before < LONGEST_SECONDS)) continue; /* nor an infinite one */
+    row->before = before;
+    found++;
   }
   return found ? EXIT_OK : io_error("%s: none of its rows is among those measured now", path);
 }

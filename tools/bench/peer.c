@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -16,7 +17,10 @@
 #include "report.h"
 
 enum {
-  LINE_BYTES = 512
+  LINE_BYTES = 512,
+  MOST_PATIENCE = 86400,
+  DEFAULT_PATIENCE = 120, /* seconds: a first call may compile, and a large problem wants its arrays filled */
+  LEAVING_SECONDS = 5
 };
 
 extern char **environ;
@@ -37,10 +41,41 @@ static int say(struct peer *peer, const char *format, ...) {
   return written < 0 || fflush(peer->to) != 0 ? ended(peer) : EXIT_OK;
 }
 
-/* The next line without its end. */
+static int patience(void) {
+  const char *text = getenv("RED_PEER_SECONDS");
+  const long seconds = text ? strtol(text, NULL, 10) : 0;
+  return seconds >= 1 && seconds <= MOST_PATIENCE ? (int)seconds : DEFAULT_PATIENCE;
+}
+
+static int wait_for_it(const struct peer *peer) {
+  struct pollfd from = {.fd = peer->from, .events = POLLIN};
+  const int seconds = patience();
+  int ready;
+  do ready = poll(&from, 1, 1000 * seconds);
+  while (ready < 0 && errno == EINTR);
+  if (ready > 0) return EXIT_OK;
+  if (ready == 0)
+    complain("peer '%s' said nothing for %d seconds (RED_PEER_SECONDS)", peer->command, seconds);
+  else
+    complain("peer '%s' cannot be heard: %s", peer->command, strerror(errno));
+  return EXIT_LIBRARY;
+}
+
+/* The next line without its end. Lines are short, and the peer's clock does not run meanwhile: a byte at a time. */
 static int hear(struct peer *peer, char line[LINE_BYTES]) {
-  if (!fgets(line, LINE_BYTES, peer->from)) return ended(peer);
-  line[strcspn(line, "\r\n")] = 0;
+  size_t length = 0;
+  while (length + 1 < LINE_BYTES) {
+    const int code = wait_for_it(peer);
+    if (code) return code;
+    if (read(peer->from, &line[length], 1) != 1) {
+      if (length == 0) return ended(peer);
+      break;
+    }
+    if (line[length] == '\n') break;
+    length++;
+  }
+  line[length] = 0;
+  line[strcspn(line, "\r")] = 0;
   return EXIT_OK;
 }
 
@@ -79,22 +114,36 @@ static int start(struct peer *peer) {
   if (in[0] >= 0) close(in[0]);
   if (out[1] >= 0) close(out[1]);
   peer->to = in[1] >= 0 ? fdopen(in[1], "w") : NULL;
-  peer->from = out[0] >= 0 ? fdopen(out[0], "r") : NULL;
-  if (!failed && peer->to && peer->from) return EXIT_OK;
+  peer->from = out[0];
+  if (!failed && peer->to) return EXIT_OK;
   if (failed) peer->process = 0;
   complain("peer '%s' cannot be started: %s", peer->command, strerror(failed ? failed : ENOMEM));
   return EXIT_LIBRARY;
 }
 
+/* Once its input has ended it should, too; one that hangs is ended. */
 static void close_peer(struct peer *peer) {
+  const struct timespec pause = {.tv_nsec = 2000000};
   if (peer->to) fclose(peer->to);
-  if (peer->from) fclose(peer->from);
-  while (peer->process && waitpid(peer->process, NULL, 0) < 0 && errno == EINTR) continue;
+  if (peer->from >= 0) close(peer->from);
+  if (!peer->process) return;
+  const double begun = sampling_now();
+  while (waitpid(peer->process, NULL, WNOHANG) == 0) {
+    if (sampling_now() - begun > LEAVING_SECONDS) kill(peer->process, SIGKILL);
+    nanosleep(&pause, NULL);
+  }
 }
 
 /* ---- who it is ---- */
 
 static const char greeting[] = "peer 1 NAME DEVICE";
+
+/* Names stand in tables, pictures and CSV. */
+static bool is_plain(const char *name) {
+  for (; *name; name++)
+    if (*name <= ' ' || *name > '~' || strchr(",\"", *name)) return false;
+  return true;
+}
 
 static int greet(struct peer *peer, const struct bench_devices *devices) {
   char line[LINE_BYTES];
@@ -106,7 +155,7 @@ static int greet(struct peer *peer, const struct bench_devices *devices) {
     return EXIT_OK;
   }
   if (sscanf(line, "peer 1 %31s %63s%n", peer->info.id, peer->device, &end) != 2 || line[end] ||
-      strpbrk(peer->info.id, ",\""))
+      !is_plain(peer->info.id) || !is_plain(peer->device))
     return misunderstood(peer, line, greeting);
   peer->on_host = strcmp(peer->device, "omp") == 0;
   peer->home = bench_devices_find(devices, peer->device);
@@ -124,7 +173,7 @@ int peers_open(struct peers *peers, const char *const *commands, size_t count, c
   }
   for (size_t i = 0; i < count && !code; i++) {
     struct peer *peer = &peers->list[peers->count++];
-    *peer = (struct peer){.command = commands[i], .arrays = arrays, .info = {.size = sizeof peer->info}};
+    *peer = (struct peer){.command = commands[i], .arrays = arrays, .from = -1, .info = {.size = sizeof peer->info}};
     code = start(peer);
     if (!code) code = greet(peer, devices);
     if (peer->absent) close_peer(&peers->list[--peers->count]);
@@ -168,13 +217,18 @@ static int settle(void *argument) {
   return EXIT_OK;
 }
 
+/* Not NaN, not infinite, and no less than any clock shows. */
+static bool is_duration(double seconds) {
+  return seconds >= 1e-12 && seconds < 1e12;
+}
+
 static int run(void *argument, unsigned calls) {
   struct peer *peer = argument;
   char line[LINE_BYTES];
   int end = 0, code = say(peer, "%s %u\n", peer->cold ? "cold" : "warm", calls);
   if (!code) code = hear(peer, line);
   if (code) return code;
-  if (sscanf(line, "done %lf%n", &peer->seconds, &end) != 1 || line[end] || !(peer->seconds > 0))
+  if (sscanf(line, "done %lf%n", &peer->seconds, &end) != 1 || line[end] || !is_duration(peer->seconds))
     return misunderstood(peer, line, "done SECONDS");
   return settle(peer);
 }

@@ -13,7 +13,8 @@
  *   the peer answers              done SECONDS           for these CALLS, when all of their work is done
  *
  * On a CPU it is redtool that makes caches cold. What precedes the calls is part of the message, since a process that
- * was just woken begins slowly. The end of its input ends it. What it writes on standard error is shown.
+ * was just woken begins slowly. The end of its input ends it; one that does not end, or is silent for long, is not
+ * waited for. What it writes on standard error is shown.
  */
 #ifndef REDTOOL_BENCH_PEER_H
 #define REDTOOL_BENCH_PEER_H
@@ -31,7 +32,8 @@ struct peer {
   char device[64];      /* where its arrays are */
   bool absent, on_host, cold;
   pid_t process; /* 0: not started */
-  FILE *to, *from;
+  FILE *to;
+  int from;
   struct bench_device *home;   /* that device, if it is measured too */
   const struct arrays *arrays; /* what drives data out of the CPU's caches */
   double seconds;              /* of the last turn, by its own clock */
