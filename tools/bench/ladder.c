@@ -224,7 +224,8 @@ enum {
 };
 
 static int check_options(const options *chosen) {
-  if (chosen->compare || chosen->plot || chosen->csv || chosen->cache != CACHE_BOTH || chosen->force)
+  if (chosen->compare || chosen->plot || chosen->csv || chosen->cache != CACHE_BOTH || chosen->force ||
+      chosen->peer_count > 0 || chosen->fail_below > 0)
     return usage_error("bench ladder takes --backend, --threads, --samples, --seconds, --once and --json only");
   if (chosen->operand_count < 2)
     return usage_error(

@@ -199,12 +199,13 @@ static int check_memory(uint64_t n) {
   return EXIT_LIBRARY;
 }
 
-static int climb_both(struct cpu_data *data, red_context *context, const options *chosen, struct ladder *ladders) {
+static int climb_all(struct cpu_data *data, red_context *context, const options *chosen, struct ladder *ladders,
+                     size_t count) {
   const struct sampling sampling = {chosen->samples ? chosen->samples : DEFAULT_SAMPLES,
-                                    (chosen->seconds > 0 ? chosen->seconds : default_seconds) / PLACES};
+                                    (chosen->seconds > 0 ? chosen->seconds : default_seconds) / (double)count};
   int code = EXIT_OK;
-  progress_begin(PLACES);
-  for (size_t i = 0; i < PLACES && !code; i++) {
+  progress_begin(count);
+  for (size_t i = 0; i < count && !code; i++) {
     progress_step(i, ladders[i].place);
     code = climb(data, context, &ladders[i], &sampling);
   }
@@ -230,13 +231,14 @@ int ladder_cpu(const options *chosen, uint64_t n) {
       {.place = "in memory", .n = n, .rungs = rungs[1], .count = STEPS},
   };
   struct ladder_report report = {.title = "The CPU ladder: a sum of f32", .ladders = ladders, .count = PLACES};
+  if (ladders[0].n == n) report.count = 1; /* what a cache holds is not in memory */
   snprintf(report.device, sizeof report.device, "%.100s, %.100s", info.name, info.detail);
   data.slots = aligned_alloc(PADDED * sizeof(float), (data.threads + 1) * PADDED * sizeof(float));
   if (!code && !data.slots) {
     complain("out of memory for %u slots", data.threads);
     code = EXIT_LIBRARY;
   }
-  if (!code) code = climb_both(&data, context, chosen, ladders);
+  if (!code) code = climb_all(&data, context, chosen, ladders, report.count);
   if (!code) ladder_print(&report, chosen->json);
   free(data.slots);
   red_context_destroy(context);
