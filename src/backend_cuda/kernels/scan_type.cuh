@@ -13,56 +13,40 @@ namespace red {
 /* ---- Hot pairs: sums. widen() makes a state of an element, narrow() an output of a state
  * ---------------------------------------------------- */
 
-struct SumF32 {
-  using T = float;
-  using Element = uint32_t;
-  using Output = uint32_t;
-  static constexpr int V = 4;
+/* Floats into the same type. */
+template <class State, class Bits> struct SumFloat {
+  using T = State;
+  using Element = Bits;
+  using Output = Bits;
+  static constexpr int V = 16 / sizeof(Bits);
   using Op = Sum;
-  __device__ explicit SumF32(const red_cuda_element &) {}
+  __device__ explicit SumFloat(const red_cuda_element &) {}
   __device__ Op op() const { return Op(); }
-  __device__ T identity() const { return -0.0f; }
-  __device__ T widen(uint32_t bits) const { return __uint_as_float(bits); }
-  __device__ uint32_t narrow(T value) const { return canonical_bits(value); }
+  __device__ T identity() const { return static_cast<T>(-0.0); }
 };
 
-struct SumF64 {
-  using T = double;
-  using Element = uint64_t;
-  using Output = uint64_t;
-  static constexpr int V = 2;
-  using Op = Sum;
-  __device__ explicit SumF64(const red_cuda_element &) {}
-  __device__ Op op() const { return Op(); }
-  __device__ T identity() const { return -0.0; }
-  __device__ T widen(uint64_t bits) const { return __longlong_as_double(static_cast<long long>(bits)); }
-  __device__ uint64_t narrow(T value) const { return canonical_bits(value); }
+struct SumF32 : SumFloat<float, uint32_t> {
+  using SumFloat::SumFloat;
+  __device__ float widen(uint32_t bits) const { return __uint_as_float(bits); }
+  __device__ uint32_t narrow(float value) const { return canonical_bits(value); }
 };
 
-struct SumF16 {
-  using T = float;
-  using Element = uint16_t;
-  using Output = uint16_t;
-  static constexpr int V = 8;
-  using Op = Sum;
-  __device__ explicit SumF16(const red_cuda_element &) {}
-  __device__ Op op() const { return Op(); }
-  __device__ T identity() const { return -0.0f; }
-  __device__ T widen(uint16_t bits) const { return f16_to_f32(bits); }
-  __device__ uint16_t narrow(T value) const { return f32_to_f16(value); }
+struct SumF64 : SumFloat<double, uint64_t> {
+  using SumFloat::SumFloat;
+  __device__ double widen(uint64_t bits) const { return __longlong_as_double(static_cast<long long>(bits)); }
+  __device__ uint64_t narrow(double value) const { return canonical_bits(value); }
 };
 
-struct SumBF16 {
-  using T = float;
-  using Element = uint16_t;
-  using Output = uint16_t;
-  static constexpr int V = 8;
-  using Op = Sum;
-  __device__ explicit SumBF16(const red_cuda_element &) {}
-  __device__ Op op() const { return Op(); }
-  __device__ T identity() const { return -0.0f; }
-  __device__ T widen(uint16_t bits) const { return bf16_to_f32(bits); }
-  __device__ uint16_t narrow(T value) const { return f32_to_bf16(value); }
+struct SumF16 : SumFloat<float, uint16_t> {
+  using SumFloat::SumFloat;
+  __device__ float widen(uint16_t bits) const { return f16_to_f32(bits); }
+  __device__ uint16_t narrow(float value) const { return f32_to_f16(value); }
+};
+
+struct SumBF16 : SumFloat<float, uint16_t> {
+  using SumFloat::SumFloat;
+  __device__ float widen(uint16_t bits) const { return bf16_to_f32(bits); }
+  __device__ uint16_t narrow(float value) const { return f32_to_bf16(value); }
 };
 
 /* Integers into as many bits or more; where at most 32 of them are kept, 32 suffice for the sum. */
