@@ -54,7 +54,7 @@ INLINE v_i32 v_sum_halfwords(v_u8 x) {
  */
 #ifndef HAVE_F16
 INLINE v_f32 v_f32_from_f16(const void *p) {
-  v_u32 half;
+  v_u32 half = {0}; /* gcc -O2 does not see that the loop sets all of it */
   for (unsigned i = 0; i < VB / 4; i++) half[i] = ((const u16_unaligned *)p)[i];
   v_u32 sign = (half & 0x8000) << 16;
   v_f32 value = (v_f32)((half & 0x7fff) << 13) * 0x1p112f;
@@ -66,7 +66,7 @@ INLINE v_f32 v_f32_from_f16(const void *p) {
 /* VB / 4 values of bf16 at p. */
 #ifndef HAVE_BF16
 INLINE v_f32 v_f32_from_bf16(const void *p) {
-  v_u32 half;
+  v_u32 half = {0}; /* gcc -O2 does not see that the loop sets all of it */
   for (unsigned i = 0; i < VB / 4; i++) half[i] = ((const u16_unaligned *)p)[i];
   return (v_f32)(half << 16);
 }
