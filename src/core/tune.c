@@ -23,7 +23,7 @@ typedef struct reading {
   const red_tuning_row *rows;
   size_t count;
   const char *device;
-  bool ours; /* within the device's section */
+  bool in_section, ours; /* within any, within the device's */
   bool seen[RED_MOST_TUNING_ROWS];
   uint64_t values[RED_MOST_TUNING_ROWS];
   char fault[FAULT_BYTES];
@@ -78,6 +78,7 @@ static bool read_row(reading *r, char *line) {
   *equals = '\0';
   const char *name = trim(line), *text = trim(equals + 1);
   uint64_t value;
+  if (!r->in_section) return fault(r, "a row before any section:", name);
   if (!r->ours) return parse_value(text, &value) || fault(r, "not a number:", text);
   for (size_t i = 0; i < r->count; i++)
     if (strcmp(r->rows[i].name, name) == 0) return set_row(r, i, text);
@@ -89,6 +90,7 @@ static bool read_line(reading *r, char *line) {
   if (length > 0 && line[0] == '[') {
     if (line[length - 1] != ']') return fault(r, "a section without its end:", line);
     line[length - 1] = '\0';
+    r->in_section = true;
     r->ours = strcmp(line + 1, r->device) == 0;
     return true;
   }

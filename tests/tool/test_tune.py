@@ -125,6 +125,7 @@ class Read(TuneTest):
         ours = self.section + "\n"
         yield b"", "empty"
         for text, line, says in (("libred tuning 2\n", 1, "not begin with 'libred tuning 1'"), ("{}\n", 1, "no tuning file"), (FIRST + "stream\n", 2, "neither"),
+                                 (FIRST + "stream_bytes = 7\n" + ours, 2, "before any section: 'stream_bytes'"),
                                  (FIRST + ours + "frob = 3\n", 3, "unknown row 'frob'"), (FIRST + "[x\n", 2, "section"),
                                  (FIRST + ours + "stream_bytes = 0\n", 3, "from 1 to"), (FIRST + ours + "stream_bytes = -1\n", 3, "'-1'"),
                                  (FIRST + ours + "stream_bytes = \n", 3, "''"), (FIRST + ours + "stream_bytes = 1e3\n", 3, "'1e3'"),
