@@ -40,8 +40,15 @@
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
-/* Before a short loop over an array of vectors: unrolled early, it leaves them in registers. */
+/*
+ * Before a short loop over an array of vectors: unrolled early, it leaves them in registers. A sanitizer's checks would
+ * be unrolled with it, which takes minutes to compile.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNROLLED
+#else
 #define UNROLLED _Pragma("GCC unroll 32")
+#endif
 
 /* In a loop that needs all registers: GCC would store each vector in every round, for what comes after the loop. */
 #if defined(__x86_64__)
