@@ -113,6 +113,12 @@ INLINE bool v_any(v_u8 x) {
   return !_mm256_testz_si256((__m256i)x, (__m256i)x);
 }
 
+#define HAVE_FIRST_SET
+INLINE size_t v_first_set(v_u8 x) {
+  unsigned zeros = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8((__m256i)x, _mm256_setzero_si256()));
+  return (size_t)__builtin_ctz(~zeros);
+}
+
 #define HAVE_STREAM
 INLINE void v_stream(void *p, v_u8 x) {
   _mm256_stream_si256((__m256i *)p, (__m256i)x);

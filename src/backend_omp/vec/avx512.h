@@ -130,6 +130,11 @@ INLINE bool v_any(v_u8 x) {
   return _mm512_test_epi8_mask((__m512i)x, (__m512i)x) != 0;
 }
 
+#define HAVE_FIRST_SET
+INLINE size_t v_first_set(v_u8 x) {
+  return (size_t)__builtin_ctzll(_mm512_test_epi8_mask((__m512i)x, (__m512i)x));
+}
+
 #define HAVE_STREAM
 INLINE void v_stream(void *p, v_u8 x) {
   _mm512_stream_si512((__m512i *)p, (__m512i)x);

@@ -174,12 +174,6 @@ INLINE v_u8 lanes_found(const wanted *w, v_u8 x, unsigned bytes) {
   return w->nan ? lanes_greater(masked, w->bits, bytes) : lanes_equal(masked, w->bits, bytes);
 }
 
-INLINE size_t first_lane(v_u8 found, unsigned bytes) {
-  unsigned l = 0;
-  while (!found[l]) l += bytes;
-  return l / bytes;
-}
-
 /* The key is there: pads, which may look like it, come after it. */
 INLINE size_t find(const red_lowered *lowered, const uint8_t *p, size_t n, int64_t key, red_lane_op op) {
   const unsigned bytes = op_bytes(op);
@@ -194,7 +188,7 @@ INLINE size_t find(const red_lowered *lowered, const uint8_t *p, size_t n, int64
   for (;; i += lanes) {
     v_u8 x = n - i < lanes ? v_load_partial(p + i * bytes, n - i, bytes, (v_u8){0}) : v_load(p + i * bytes);
     v_u8 found = lanes_found(&w, x, bytes);
-    if (v_any(found)) return i + first_lane(found, bytes);
+    if (v_any(found)) return i + v_first_set(found) / bytes;
   }
 }
 

@@ -148,6 +148,16 @@ INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad
 }
 #endif
 
+/* The first nonzero byte; there is one. */
+#ifndef HAVE_FIRST_SET
+INLINE size_t v_first_set(v_u8 x) {
+  v_u64 words = (v_u64)x;
+  unsigned i = 0;
+  while (words[i] == 0) i++;
+  return 8 * i + (unsigned)__builtin_ctzll(words[i]) / 8; /* little endian */
+}
+#endif
+
 /* Is any byte nonzero? */
 #ifndef HAVE_ANY
 INLINE bool v_any(v_u8 x) {
