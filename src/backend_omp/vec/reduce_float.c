@@ -5,11 +5,7 @@
 
 #include "kernels.def"
 
-#define KERNEL(name, op, in, family, wide)                                                                             \
-  red_state ISA(name)(const red_lowered *lowered, const void *data, size_t n) {                                        \
-    (void)lowered;                                                                                                     \
-    return reduce_rows(op, in, RED_MAP_NONE, data, NULL, n);                                                           \
-  }
+#define KERNEL(name, op, in, family, wide) ROWS_KERNEL(name, op, in, RED_MAP_NONE, NULL, const void *data)
 RED_REDUCE_FLOAT(KERNEL)
 
 /* ---- Sum and extrema of a whole chunk in one sweep, where there are registers for both ---- */

@@ -110,22 +110,31 @@ INLINE v_u8 first_row(red_lane_op op, red_map map, v_u8 x, v_u8 y) {
   }
 }
 
+#if defined(HAVE_MASKS)
+/* An incomplete row, the first one or added; always all vectors: no branch, and the accumulators stay in registers. */
+INLINE void masked_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc, const uint8_t *p, const uint8_t *q,
+                       size_t count, bool first) {
+  const size_t lanes = VB / op_bytes(op);
+  const v_u8 pads = v_splat((red_state){.u64 = pad_bits(op, in)}, op_bytes(op));
+  const uint64_t all = ~(uint64_t)0,
+                 masks[2] = {count < 64 ? ~(all << count) : all, count > 64 ? ~(all << (count - 64)) : 0};
+  UNROLLED
+  for (unsigned j = 0; j < ROW_VECTORS; j++) {
+    uint64_t mask = masks[j * lanes / 64] >> j * lanes % 64;
+    v_u8 x = v_load_masked(p + j * VB, mask, op_bytes(op), pads);
+    v_u8 y = map == RED_MAP_PRODUCT ? v_load_masked(q + j * VB, mask, op_bytes(op), (v_u8){0}) : x;
+    acc[j] = first ? first_row(op, map, x, y) : next_row(op, in, map, acc[j], x, y);
+  }
+}
+#endif
+
 /* Add an incomplete row of `count` elements. Beyond them -0.0 is added, to a sum of magnitudes or squares +0.0. */
 INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc, const uint8_t *p, const uint8_t *q,
                             size_t count) {
   const size_t lanes = VB / op_bytes(op);
-#if defined(HAVE_MASKS) /* always all of the row's vectors: no branch, and the accumulators stay in registers */
+#if defined(HAVE_MASKS)
   if (float_bytes(in) == op_bytes(op)) {
-    const v_u8 pads = v_splat((red_state){.u64 = pad_bits(op, in)}, op_bytes(op));
-    const uint64_t all = ~(uint64_t)0,
-                   masks[2] = {count < 64 ? ~(all << count) : all, count > 64 ? ~(all << (count - 64)) : 0};
-    UNROLLED
-    for (unsigned j = 0; j < ROW_VECTORS; j++) {
-      uint64_t mask = masks[j * lanes / 64] >> j * lanes % 64;
-      v_u8 x = v_load_masked(p + j * VB, mask, op_bytes(op), pads);
-      v_u8 y = map == RED_MAP_PRODUCT ? v_load_masked(q + j * VB, mask, op_bytes(op), (v_u8){0}) : x;
-      acc[j] = next_row(op, in, map, acc[j], x, y);
-    }
+    masked_row(op, in, map, acc, p, q, count, false);
     return;
   }
 #endif
@@ -159,6 +168,10 @@ INLINE red_state fold_row(red_lane_op op, v_u8 *acc) {
 INLINE red_state short_chunk(red_lane_op op, red_dtype in, red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
   const size_t lanes = ROW_BYTES / op_bytes(op), step = VB / op_bytes(op) * float_bytes(in);
   v_u8 acc[ROW_VECTORS];
+  if (n < lanes) {
+    masked_row(op, in, map, acc, p, q, n, true);
+    return fold_row(op, acc);
+  }
   UNROLLED
   for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
   for (; n >= lanes; n -= lanes, p += ROW_VECTORS * step) {
@@ -285,13 +298,16 @@ INLINE red_state merge(red_lane_op op, red_state a, red_state b) {
   return a;
 }
 
-/* The node above n > 0 elements, at most a block. data2: the second input of PRODUCT. */
+INLINE size_t chunk_elements(red_lane_op op) {
+  return ROWS * ROW_BYTES / op_bytes(op);
+}
+
+/* The node above a chunk of elements or more, at most a block. data2: the second input of PRODUCT. */
 INLINE red_state reduce_rows(red_lane_op op, red_dtype in, red_map map, const void *data, const void *data2, size_t n) {
-  const size_t size = ROWS * ROW_BYTES / op_bytes(op), bytes = size * float_bytes(in);
+  const size_t size = chunk_elements(op), bytes = size * float_bytes(in);
   const uint8_t *p = data, *q = data2;
   red_state node[RED_BLOCK_CHUNKS];
   size_t count = 0;
-  if (n < size) return part_of_chunk(op, in, map, p, q, n);
   for (; n >= size; n -= size, p += bytes) {
     node[count++] = whole_chunk(op, in, map, p, q);
     if (map == RED_MAP_PRODUCT) q += bytes;
@@ -303,5 +319,15 @@ INLINE red_state reduce_rows(red_lane_op op, red_dtype in, red_map map, const vo
   }
   return node[0];
 }
+
+/* The kernel `name`(lowered, parameters): less than a chunk needs no place for nodes, and is soon done. */
+#define ROWS_KERNEL(name, op, in, map, data2, ...)                                                                     \
+  __attribute__((noinline)) static red_state chunks_##name(const void *x, const void *y, size_t n) {                   \
+    return reduce_rows(op, in, map, x, y, n);                                                                          \
+  }                                                                                                                    \
+  red_state ISA(name)(const red_lowered *lowered, __VA_ARGS__, size_t n) {                                             \
+    (void)lowered;                                                                                                     \
+    return n < chunk_elements(op) ? part_of_chunk(op, in, map, data, data2, n) : chunks_##name(data, data2, n);        \
+  }
 
 #endif
