@@ -111,4 +111,5 @@ const red_backend red_backend_omp = {
     .queue_finish = red_cpu_queue_finish,
     .queue_close = red_cpu_queue_close,
     .execute = execute,
+    .small = red_cpu_small,
 };

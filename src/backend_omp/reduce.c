@@ -144,12 +144,17 @@ __attribute__((noinline)) static red_state reduce_many(const red_cpu *cpu, const
   return reduce_job_blocks(&job);
 }
 
+static red_state reduce_chunk(const red_kernels *kernels, const red_lowered *lowered, const void *in, const void *in2,
+                              uint64_t n) {
+  if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(kernels, lowered, in, (red_range){0, n});
+  if (lowered->map != RED_MAP_NONE) return map_of(kernels, lowered)(lowered, in, in2, n);
+  return kernel_of(kernels, lowered)(lowered, in, n);
+}
+
 static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
   const uint64_t block = RED_BLOCK_CHUNKS * red_chunk_elements(lowered), n = lowered->n;
   if (n > block) return reduce_many(cpu, lowered, in, in2, block);
-  if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(cpu->kernels, lowered, in, (red_range){0, n});
-  if (lowered->map != RED_MAP_NONE) return map_of(cpu->kernels, lowered)(lowered, in, in2, n);
-  return kernel_of(cpu->kernels, lowered)(lowered, in, n);
+  return reduce_chunk(cpu->kernels, lowered, in, in2, n);
 }
 
 /* Everything else finds floats by their bits. */
@@ -163,4 +168,26 @@ red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const 
   red_status status = red_state_finish(lowered, reduce(cpu, lowered, in, in2), lowered->n, out);
   red_fpenv_leave(saved);
   return status;
+}
+
+/* ---- At most a chunk ---- */
+
+static red_status small_any(void *device, const red_lowered *lowered, const void *in, const void *in2, uint64_t n,
+                            void *out) {
+  const red_cpu *cpu = device;
+  return red_state_finish(lowered, reduce_chunk(cpu->kernels, lowered, in, in2, n), n, out);
+}
+
+static red_status small_float(void *device, const red_lowered *lowered, const void *in, const void *in2, uint64_t n,
+                              void *out) {
+  red_fpenv saved = red_fpenv_enter();
+  red_status status = small_any(device, lowered, in, in2, n, out);
+  red_fpenv_leave(saved);
+  return status;
+}
+
+red_small_fn *red_cpu_small(void *device, const red_lowered *lowered) {
+  (void)device;
+  if (lowered->exact) return NULL;
+  return computes_floats(lowered) ? small_float : small_any;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The one-shot calls: lower, prepare, execute and wait. */
 #include "plan.h"
+#include "small.h"
 
 /* A plan on the stack: where planning is free, as on the CPU, so is the call. */
-static red_status run(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
+static red_status run_plan(red_context *context, const red_problem *problem, const void *in, const void *in2,
+                           void *out) {
   red_plan plan;
   red_status status = red_lower(problem, &plan.lowered);
   if (status == RED_OK) status = red_plan_prepare(context, &plan);
@@ -11,6 +13,17 @@ static red_status run(red_context *context, const red_problem *problem, const vo
   status = red_plan_run_arrays(&plan, NULL, in, in2, out);
   red_plan_release(&plan);
   return status;
+}
+
+/* After the first call like it, a small reduction is planned by looking two things up. */
+static red_status run(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
+  const red_lowered *lowered = red_lower_known(problem);
+  const red_device *device = lowered != NULL ? red_context_device_known(context, RED_HOST) : NULL;
+  if (device != NULL && red_small_fits(lowered, in, in2, problem->n, out)) {
+    red_small_fn *small = red_small_find(device, lowered, problem->n);
+    if (small != NULL) return small(device->state, lowered, in, in2, problem->n, out);
+  }
+  return run_plan(context, problem, in, in2, out);
 }
 
 red_status red_run(red_context *context, const red_problem *problem, const void *in, void *out) {

@@ -33,4 +33,10 @@ static inline red_status red_context_open_device(red_context *context, red_memor
   return *device != NULL ? RED_OK : red_context_open_first(context, memory, device);
 }
 
+/* The same of a context that may be NULL, as far as it is open already; else NULL. */
+static inline const red_device *red_context_device_known(red_context *context, red_memory memory) {
+  if (context == NULL) context = atomic_load_explicit(&red_default_context, memory_order_acquire);
+  return context != NULL ? atomic_load_explicit(&context->devices[memory], memory_order_acquire) : NULL;
+}
+
 #endif

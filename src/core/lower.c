@@ -252,6 +252,10 @@ static void fill_slot(default_slot *slot, const red_lowered *lowered) {
   atomic_store_explicit(&slot->state, SLOT_READY, memory_order_release);
 }
 
+static bool is_ready(default_slot *slot) {
+  return atomic_load_explicit(&slot->state, memory_order_acquire) == SLOT_READY;
+}
+
 /* The slot of a problem that may be valid and has nothing but defaults, else NULL. */
 static default_slot *find_slot(const red_problem *problem) {
   if (problem == NULL || problem->size != sizeof *problem) return NULL;
@@ -264,9 +268,14 @@ static default_slot *find_slot(const red_problem *problem) {
   return chosen == 0 ? &default_slots[problem->exact != 0][problem->kind][op][problem->in] : NULL;
 }
 
+const red_lowered *red_lower_known(const red_problem *problem) {
+  default_slot *slot = find_slot(problem);
+  return slot != NULL && is_ready(slot) ? &slot->lowered : NULL;
+}
+
 red_status red_lower(const red_problem *problem, red_lowered *lowered) {
   default_slot *slot = find_slot(problem);
-  if (slot != NULL && atomic_load_explicit(&slot->state, memory_order_acquire) == SLOT_READY) {
+  if (slot != NULL && is_ready(slot)) {
     *lowered = slot->lowered;
     lowered->n = problem->n;
     return check_extent(lowered);

@@ -85,6 +85,12 @@ static inline bool red_is_scan(red_kind kind) {
  */
 red_status red_lower(const red_problem *problem, red_lowered *lowered);
 
+/*
+ * What a problem with nothing but defaults is lowered to, but for n; NULL until one like it has been lowered, and of
+ * any other problem.
+ */
+const red_lowered *red_lower_known(const red_problem *problem);
+
 /* The same for another operator on the same data, as the parts of RED_STATS need it. */
 void red_lower_part(const red_lowered *stats, red_op op, red_lowered *part);
 

@@ -7,6 +7,7 @@
 
 #include "fpenv.h"
 #include "overlap.h"
+#include "small.h"
 
 red_status red_plan_prepare(red_context *context, red_plan *plan) {
   red_status status = red_context_resolve(context, &context);
@@ -39,6 +40,7 @@ red_status red_plan_create(red_context *context, const red_problem *problem, red
     free(made);
     return status;
   }
+  made->small = red_small_find(made->device, &made->lowered, made->lowered.n);
   *plan = made;
   return RED_OK;
 }
@@ -192,5 +194,8 @@ red_status red_plan_execute_args(const red_plan *plan, red_queue *queue, const r
 
 red_status red_plan_execute(const red_plan *plan, red_queue *queue, const void *in, void *out) {
   if (plan == NULL) return red_fail(RED_ERR_INVALID, "plan is NULL");
+  const red_lowered *lowered = &plan->lowered;
+  if (plan->small != NULL && red_small_fits(lowered, in, NULL, lowered->n, out))
+    return plan->small(plan->device->state, lowered, in, NULL, lowered->n, out);
   return red_plan_run_arrays(plan, queue, in, NULL, out);
 }

@@ -6,6 +6,7 @@
 #include "context.h"
 
 struct red_plan {
+  red_small_fn *small; /* the short way for arguments with which there is nothing wrong; or NULL */
   red_device *device;
   red_lowered lowered;
   void *state; /* the backend's; NULL where executing needs no preparation */
