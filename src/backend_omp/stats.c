@@ -4,6 +4,7 @@
  * The positions of the extrema are found at the end, in the pieces that won.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fpenv.h"
 #include "order.h"
@@ -85,6 +86,11 @@ static void push_sum(const stats_job *job, piece *here, red_state sum, part *min
   red_forest_push(&mine->forest, &job->sum, 0, here->index, sum);
 }
 
+static void push_moments(piece *here, red_moments moments, part *mine) {
+  here->nans = here->nans && moments.squares != moments.squares;
+  red_moments_push(&mine->moments, 0, here->index, moments);
+}
+
 static void sweep_sum(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
   if (!lowered->canonical) {
@@ -115,9 +121,25 @@ static void sweep_sum_and_extrema(const stats_job *job, piece *here, part *mine)
  * Where shorter vectors read memory faster, they also widen faster: f32 take 0.83 of the time. Narrower types and
  * integers of 64 bits need the instructions of longer ones.
  */
-static red_moments_fn *moments_kernel(const red_cpu *cpu, red_dtype in) {
-  const bool narrow = cpu->narrow != NULL && (in == RED_F32 || in == RED_I32 || in == RED_F64);
-  return (narrow ? cpu->narrow : cpu->kernels)->moments[in];
+static const red_kernels *widening_kernels(const red_cpu *cpu, red_dtype in) {
+  const bool narrow = cpu->narrow != NULL && (in == RED_F32 || in == RED_I32);
+  return narrow ? cpu->narrow : cpu->kernels;
+}
+
+/* Everything in one sweep, where there is one; extrema take the registers of longer vectors. */
+static bool sweep_at_once(const stats_job *job, piece *here, part *mine) {
+  const red_dtype in = job->lowered->in;
+  const red_kernels *kernels = job->extrema ? job->cpu->kernels : widening_kernels(job->cpu, in);
+  if (!job->sums || !job->variance || kernels->sweep[in] == NULL || here->n != job->piece) return false;
+  red_sweep found;
+  kernels->sweep[in](job->lowered, here->p, PIECES_AHEAD * job->piece * job->lowered->in_bytes, job->extrema, &found);
+  if (job->extrema) memcpy(here->keys, found.keys, sizeof here->keys);
+  if (job->lowered->canonical)
+    push_sum(job, here, found.sum, mine);
+  else
+    add_to_sum((__int128)found.sum_high * ((__int128)1 << 64) + found.sum.u64, &mine->stats);
+  push_moments(here, found.moments, mine);
+  return true;
 }
 
 /*
@@ -126,10 +148,8 @@ static red_moments_fn *moments_kernel(const red_cpu *cpu, red_dtype in) {
  */
 static void sweep_moments(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
-  red_moments_fn *kernel = moments_kernel(job->cpu, lowered->in);
-  red_moments moments = kernel(here->p, here->n, PIECES_AHEAD * job->piece * lowered->in_bytes);
-  here->nans = here->nans && moments.squares != moments.squares;
-  red_moments_push(&mine->moments, 0, here->index, moments);
+  red_moments_fn *kernel = widening_kernels(job->cpu, lowered->in)->moments[lowered->in];
+  push_moments(here, kernel(here->p, here->n, PIECES_AHEAD * job->piece * lowered->in_bytes), mine);
 }
 
 /* Sums and moments of NaNs are NaN, and their keys are known: most pieces need no count. */
@@ -151,12 +171,14 @@ static void sweep(const stats_job *job, red_range pieces, part *mine) {
     uint64_t first = i * job->piece, left = lowered->n - first;
     piece here = {
         .p = job->in + first * lowered->in_bytes, .index = i, .n = left < job->piece ? left : job->piece, .nans = true};
-    sweep_sum_and_extrema(job, &here, mine);
+    if (!sweep_at_once(job, &here, mine)) {
+      sweep_sum_and_extrema(job, &here, mine);
+      if (job->variance) sweep_moments(job, &here, mine);
+    }
     if (job->extrema) {
       see(&least, &job->argmin, here.keys[0], i);
       see(&greatest, &job->argmax, here.keys[1], i);
     }
-    if (job->variance) sweep_moments(job, &here, mine);
     if (job->nans) count_nans(job, &here, mine);
   }
   if (job->extrema) {

@@ -39,6 +39,17 @@ typedef red_state red_stats_fn(const red_lowered *lowered, const void *in, int64
  */
 typedef red_moments red_moments_fn(const void *in, size_t n, size_t ahead);
 
+/* What a whole chunk of statistics has: the node of floats or the sum of integers, in 128 bits; both keys; moments. */
+typedef struct red_sweep {
+  red_state sum;
+  int64_t sum_high;
+  int64_t keys[2];
+  red_moments moments;
+} red_sweep;
+
+/* All of that, the keys if `extrema`, in one sweep, which prefetches as that of the moments alone. */
+typedef void red_sweep_fn(const red_lowered *lowered, const void *in, size_t ahead, bool extrema, red_sweep *result);
+
 /* How many of at most 4096 floats are NaN; `inf` as in red_lowered. */
 typedef uint64_t red_nans_fn(const void *in, size_t n, uint64_t inf);
 
@@ -107,7 +118,8 @@ typedef struct red_kernels {
   red_find_fn *find[RED_DTYPE_COUNT];
   red_stats_fn *stats[RED_DTYPE_COUNT]; /* NULL where two sweeps are as good */
   red_moments_fn *moments[RED_DTYPE_COUNT];
-  red_nans_fn *nans[RED_DTYPE_COUNT]; /* of floats */
+  red_sweep_fn *sweep[RED_DTYPE_COUNT]; /* NULL where several sweeps are as good */
+  red_nans_fn *nans[RED_DTYPE_COUNT];   /* of floats */
   /* Halves of 64 bits: the sum of the low and of the high 32 bits (sign-extended for i64), n < 2^31. */
   void (*sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
   red_scan_fn *scan[RED_LANE_OPS];

@@ -35,6 +35,9 @@ RED_EXTREMA(X)
 #define X(dtype, suffix) red_moments_fn ISA(moments_##suffix);
 RED_DTYPE_NAMES(X)
 #undef X
+#define X(dtype, suffix, key_suffix) red_sweep_fn ISA(sweep_##suffix);
+RED_SWEEPS(X)
+#undef X
 #define X(dtype, suffix) red_nans_fn ISA(nans_##suffix);
 RED_NAN_COUNTS(X)
 #undef X
@@ -110,6 +113,9 @@ const red_kernels ISA(red_kernels) = {
             [RED_U32] = ISA(stats_u32)},
 #define X(dtype, suffix) [dtype] = ISA(moments_##suffix),
     .moments = {RED_DTYPE_NAMES(X)},
+#undef X
+#define X(dtype, suffix, key_suffix) [dtype] = ISA(sweep_##suffix),
+    .sweep = {RED_SWEEPS(X)},
 #undef X
 #define X(dtype, suffix) [dtype] = ISA(nans_##suffix),
     .nans = {RED_NAN_COUNTS(X)[RED_BF16] = ISA(nans_16)},

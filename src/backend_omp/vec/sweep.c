@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sum and moments of a whole chunk in one sweep, and its extrema where there are registers for them too: memory is
+ * asked for evenly, and each element is loaded once.
+ */
+#include "moments.h"
+#include "patterns.h"
+#include "sums.h"
+
+#include "kernels.def"
+
+enum {
+  EXTREMA_TOO = VB == 64
+};
+
+red_extrema_fn ISA(extrema_i32), ISA(extrema_i64), ISA(extrema_f32), ISA(extrema_f64);
+
+/*
+ * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers in any order. What lives in a
+ * register has the type that it is computed in: GCC gives another type another register.
+ */
+typedef struct columns {
+  v_f64 difference[COLUMNS], square[COLUMNS];
+  v_f32 row_f32[COLUMNS];
+  v_f64 row_f64[COLUMNS];
+} columns;
+
+typedef struct integers {
+  v_f64 whole[2];   /* of 32 bits: doubles, exact */
+  v_u64 low, upper; /* of 64 bits: mod 2^64, and their upper halves */
+} integers;
+
+/* Of floats as patterns.h has them; of integers the least and the greatest, signed by `flip`. */
+typedef struct ends {
+  patterns seen;
+  v_u8 flip;
+} ends;
+
+INLINE bool is_float(red_dtype in) {
+  return in == RED_F32 || in == RED_F64;
+}
+
+INLINE v_u8 min_signed(v_u8 a, v_u8 b, unsigned bytes) {
+  return bytes == 4 ? v_min_i32(a, b) : v_min_i64(a, b);
+}
+
+INLINE void see(red_dtype in, ends *e, v_u8 x) {
+  const unsigned bytes = element_bytes(in);
+  if (is_float(in)) {
+    e->seen = merge_patterns(e->seen, patterns_of(x), bytes);
+    return;
+  }
+  const v_u8 key = x ^ e->flip;
+  e->seen.least_unsigned = min_signed(e->seen.least_unsigned, key, bytes);
+  e->seen.greatest_signed = max_signed(e->seen.greatest_signed, key, bytes);
+}
+
+INLINE void keys_of(red_dtype in, const red_lowered *lowered, const ends *e, int64_t keys[2]) {
+  const unsigned bytes = element_bytes(in);
+  const red_lane_op op = bytes == 4 ? RED_MIN_I32 : RED_MIN_I64;
+  if (is_float(in)) {
+    keys_of_patterns(lowered, e->seen, bytes, keys);
+    return;
+  }
+  keys[0] = v_state(op, v_fold(op, e->seen.least_unsigned)).key;
+  keys[1] = ~v_state(op, fold_max_signed(e->seen.greatest_signed, bytes)).key;
+}
+
+INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u8 x) {
+  if (in == RED_F32) c->row_f32[j] += (v_f32)x;
+  if (in == RED_F64) c->row_f64[j] += (v_f64)x;
+  if (in == RED_I64 || in == RED_U64) {
+    sums->low += (v_u64)x;
+    sums->upper += in == RED_I64 ? (v_u64)((v_i64)x >> 32) : (v_u64)x >> 32;
+  }
+}
+
+/* The rows' columns from `first` on; see() and add_vector() take full vectors of elements, one or two of doubles. */
+INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 shifts, size_t ahead, bool extrema,
+                          columns *c, integers *sums, ends *e) {
+  const size_t step = LANES * element_bytes(in), row_bytes = row_lanes(in) * element_bytes(in);
+  const unsigned doubles = VB / (unsigned)step;
+  p += first * step;
+  for (unsigned j = 0; j < COLUMNS; j++) {
+    c->difference[j] = c->square[j] = (v_f64){0};
+    c->row_f32[j] = (v_f32)v_identity(RED_ADD_F32);
+    c->row_f64[j] = (v_f64)v_identity(RED_ADD_F64);
+  }
+  for (unsigned r = 0; r < ROWS; r++, p += row_bytes) {
+    ask_ahead(in, p + ahead, COLUMNS * step);
+    UNROLLED
+    for (unsigned j = 0; j < COLUMNS; j++) {
+      const v_f64 x = load_f64(in, p + j * step);
+      if (j % doubles == 0) {
+        const v_u8 elements = v_load(p + j * step);
+        add_vector(in, c, sums, j / doubles, elements);
+        if (extrema) see(in, e, elements);
+      }
+      if (element_bytes(in) == 4 && !is_float(in)) sums->whole[j % 2] += x;
+      add_moments(c->difference, c->square, j, x, shifts);
+    }
+  }
+}
+
+INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep *result) {
+  if (is_float(in)) {
+    result->sum = fold_row(in == RED_F32 ? RED_ADD_F32 : RED_ADD_F64, row);
+  } else if (element_bytes(in) == 4) {
+    const v_f64 whole = sums->whole[0] + sums->whole[1];
+    int64_t sum = 0;
+    for (unsigned l = 0; l < LANES; l++) sum += (int64_t)whole[l];
+    result->sum.key = sum;
+    result->sum_high = sum < 0 ? -1 : 0;
+  } else { /* what the sum has below its upper halves' part is less than 2^64 */
+    const uint64_t low = total_u64(sums->low), upper = total_u64(sums->upper);
+    const __int128 sum = (__int128)(int64_t)upper * ((__int128)1 << 32) + (low - (upper << 32));
+    result->sum.u64 = (uint64_t)sum;
+    result->sum_high = (int64_t)(sum >> 64);
+  }
+}
+
+INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p, size_t ahead, bool extrema,
+                      red_sweep *result) {
+  const unsigned bytes = element_bytes(in), doubles = 8 / bytes;
+  const double shift = shift_of_row(in, p);
+  moment_sums moments;
+  integers sums = {{{0}}, {0}, {0}};
+  v_u8 row[ROW_VECTORS];
+  v_u8 first = v_load(p);
+  ends e = {.flip = v_splat((red_state){.u64 = lowered->key_xor}, bytes)};
+  if (!is_float(in)) first ^= e.flip;
+  e.seen = patterns_of(first);
+  for (unsigned at = 0; at < row_vectors(in); at += COLUMNS) {
+    columns c;
+    sweep_columns(in, p, at, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
+    UNROLLED
+    for (unsigned j = 0; j < COLUMNS; j++) {
+      moments.difference[at + j] = c.difference[j];
+      moments.square[at + j] = c.square[j];
+      if (j % doubles != 0) continue;
+      row[(at + j) / doubles] = in == RED_F32 ? (v_u8)c.row_f32[j / doubles] : (v_u8)c.row_f64[j / doubles];
+    }
+  }
+  if (extrema) keys_of(in, lowered, &e, result->keys);
+  finish_sum(in, row, &sums, result);
+  result->moments = moments_of(in, ROWS * row_lanes(in), shift, &moments);
+}
+
+#define KERNEL(dtype, suffix, key_suffix)                                                                              \
+  void ISA(sweep_##suffix)(const red_lowered *lowered, const void *in, size_t ahead, bool extrema,                     \
+                           red_sweep *result) {                                                                        \
+    if (EXTREMA_TOO && extrema) {                                                                                      \
+      sweep_all(dtype, lowered, in, ahead, true, result);                                                              \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    if (extrema) ISA(extrema_##key_suffix)(lowered, in, ROWS * row_lanes(dtype), result->keys);                        \
+    sweep_all(dtype, lowered, in, ahead, false, result);                                                               \
+  }
+RED_SWEEPS(KERNEL)
