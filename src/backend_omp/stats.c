@@ -11,7 +11,7 @@
 #include "room.h"
 
 enum {
-  PIECES_AHEAD = 4
+  PIECES_AHEAD = 2
 };
 
 /* The least keys seen so far and where the piece began that had them. */
@@ -126,13 +126,12 @@ static const red_kernels *widening_kernels(const red_cpu *cpu, red_dtype in) {
   return narrow ? cpu->narrow : cpu->kernels;
 }
 
-/* Everything in one sweep, where there is one; extrema take the registers of longer vectors. */
+/* Everything in one sweep, where there is one. */
 static bool sweep_at_once(const stats_job *job, piece *here, part *mine) {
-  const red_dtype in = job->lowered->in;
-  const red_kernels *kernels = job->extrema ? job->cpu->kernels : widening_kernels(job->cpu, in);
-  if (!job->sums || !job->variance || kernels->sweep[in] == NULL || here->n != job->piece) return false;
+  red_sweep_fn *at_once = job->cpu->kernels->sweep[job->lowered->in];
+  if (!job->sums || !job->variance || at_once == NULL || here->n != job->piece) return false;
   red_sweep found;
-  kernels->sweep[in](job->lowered, here->p, PIECES_AHEAD * job->piece * job->lowered->in_bytes, job->extrema, &found);
+  at_once(job->lowered, here->p, PIECES_AHEAD * job->piece * job->lowered->in_bytes, job->extrema, &found);
   if (job->extrema) memcpy(here->keys, found.keys, sizeof here->keys);
   if (job->lowered->canonical)
     push_sum(job, here, found.sum, mine);

@@ -13,7 +13,8 @@ INLINE void add_rows(red_dtype in, const uint8_t *p, size_t rows, double shift, 
     v_f64 difference[COLUMNS] = {{0}}, square[COLUMNS] = {{0}};
     for (size_t r = 0; r < rows; r++, row += row_bytes) {
       if (ahead != 0) ask_ahead(in, row + ahead, COLUMNS * step);
-      for (unsigned j = 0; j < COLUMNS; j++) add_moments(difference, square, j, load_f64(in, row + j * step), shifts);
+      for (unsigned j = 0; j < COLUMNS; j++)
+        add_moments(difference, square, j, j % 2 != 0, load_f64(in, row + j * step), shifts);
     }
     for (unsigned j = 0; j < COLUMNS; j++) {
       all->difference[first + j] = difference[j];

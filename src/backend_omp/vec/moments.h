@@ -10,7 +10,7 @@
 #include "rows.h"
 #include "widen.h"
 
-#if VB == 64 || defined(RED_ISA_neon)
+#if VB == 64 || defined(RED_ISA_avx512_half) || defined(RED_ISA_neon)
 #define REGISTERS 32
 #else
 #define REGISTERS 16
@@ -87,13 +87,13 @@ INLINE red_moments moments_of(red_dtype in, size_t n, double shift, moment_sums 
   return red_moments_of_sums(n, shift, difference, square);
 }
 
-/* Vector j of a row. Every second of its sums of differences is left to the multipliers. */
-INLINE void add_moments(v_f64 *difference, v_f64 *square, unsigned j, v_f64 x, v_f64 shifts) {
+/* Vector j of a row; `spare`: some of the additions are left to the multipliers. */
+INLINE void add_moments(v_f64 *difference, v_f64 *square, unsigned j, bool spare, v_f64 x, v_f64 shifts) {
   const v_f64 d = v_spare_sub_f64(x, shifts);
-  if (j % 2 == 0)
-    difference[j] += d;
-  else
+  if (spare)
     difference[j] = v_spare_add_f64(d, difference[j]);
+  else
+    difference[j] += d;
   square[j] += d * d;
 }
 
@@ -102,7 +102,7 @@ INLINE void add_moments(v_f64 *difference, v_f64 *square, unsigned j, v_f64 x, v
  * one core gets; the others come with their neighbours.
  */
 INLINE void ask_ahead(red_dtype in, const uint8_t *p, size_t bytes) {
-  for (size_t line = 0; line < bytes; line += element_bytes(in) == 8 ? 2 * LINE : LINE)
+  for (size_t line = 0; line < bytes; line += element_bytes(in) == 8 ? 4 * LINE : LINE)
     __builtin_prefetch(p + line, 0, 2);
 }
 

@@ -10,7 +10,7 @@
 #include "kernels.def"
 
 enum {
-  EXTREMA_TOO = VB == 64
+  EXTREMA_TOO = REGISTERS == 32 && VB > 16
 };
 
 red_extrema_fn ISA(extrema_i32), ISA(extrema_i64), ISA(extrema_f32), ISA(extrema_f64);
@@ -75,19 +75,26 @@ INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u
   }
 }
 
+/* As many additions of differences by the multipliers as let these and the adders, which convert, too, be as busy. */
+INLINE bool is_spare(red_dtype in, unsigned j) {
+  if (element_bytes(in) == 8) return j % 2 != 0;
+  return in == RED_F32 ? j % 4 != 0 : true;
+}
+
 /* The rows' columns from `first` on; see() and add_vector() take full vectors of elements, one or two of doubles. */
 INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 shifts, size_t ahead, bool extrema,
                           columns *c, integers *sums, ends *e) {
   const size_t step = LANES * element_bytes(in), row_bytes = row_lanes(in) * element_bytes(in);
   const unsigned doubles = VB / (unsigned)step;
+  const uint8_t *later = p + ahead + first * step * ROWS;
   p += first * step;
   for (unsigned j = 0; j < COLUMNS; j++) {
     c->difference[j] = c->square[j] = (v_f64){0};
     c->row_f32[j] = (v_f32)v_identity(RED_ADD_F32);
     c->row_f64[j] = (v_f64)v_identity(RED_ADD_F64);
   }
-  for (unsigned r = 0; r < ROWS; r++, p += row_bytes) {
-    ask_ahead(in, p + ahead, COLUMNS * step);
+  for (unsigned r = 0; r < ROWS; r++, p += row_bytes, later += COLUMNS * step) {
+    ask_ahead(in, later, COLUMNS * step);
     UNROLLED
     for (unsigned j = 0; j < COLUMNS; j++) {
       const v_f64 x = load_f64(in, p + j * step);
@@ -97,7 +104,7 @@ INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 
         if (extrema) see(in, e, elements);
       }
       if (element_bytes(in) == 4 && !is_float(in)) sums->whole[j % 2] += x;
-      add_moments(c->difference, c->square, j, x, shifts);
+      add_moments(c->difference, c->square, j, is_spare(in, j), x, shifts);
     }
   }
 }
@@ -156,4 +163,9 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
     if (extrema) ISA(extrema_##key_suffix)(lowered, in, ROWS * row_lanes(dtype), result->keys);                        \
     sweep_all(dtype, lowered, in, ahead, false, result);                                                               \
   }
-RED_SWEEPS(KERNEL)
+#if VB < 64
+RED_SWEEPS_32(KERNEL)
+#endif
+#if !defined(RED_ISA_avx512_half)
+RED_SWEEPS_64(KERNEL)
+#endif

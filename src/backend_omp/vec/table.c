@@ -35,8 +35,16 @@ RED_EXTREMA(X)
 #define X(dtype, suffix) red_moments_fn ISA(moments_##suffix);
 RED_DTYPE_NAMES(X)
 #undef X
+#if VB == 64
+#define SWEEP_32(suffix) sweep_##suffix##_avx512_half
+#else
+#define SWEEP_32(suffix) ISA(sweep_##suffix)
+#endif
+#define X(dtype, suffix, key_suffix) red_sweep_fn SWEEP_32(suffix);
+RED_SWEEPS_32(X)
+#undef X
 #define X(dtype, suffix, key_suffix) red_sweep_fn ISA(sweep_##suffix);
-RED_SWEEPS(X)
+RED_SWEEPS_64(X)
 #undef X
 #define X(dtype, suffix) red_nans_fn ISA(nans_##suffix);
 RED_NAN_COUNTS(X)
@@ -114,9 +122,15 @@ const red_kernels ISA(red_kernels) = {
 #define X(dtype, suffix) [dtype] = ISA(moments_##suffix),
     .moments = {RED_DTYPE_NAMES(X)},
 #undef X
-#define X(dtype, suffix, key_suffix) [dtype] = ISA(sweep_##suffix),
-    .sweep = {RED_SWEEPS(X)},
+    .sweep =
+        {
+#define X(dtype, suffix, key_suffix) [dtype] = SWEEP_32(suffix),
+            RED_SWEEPS_32(X)
 #undef X
+#define X(dtype, suffix, key_suffix) [dtype] = ISA(sweep_##suffix),
+                RED_SWEEPS_64(X)
+#undef X
+        },
 #define X(dtype, suffix) [dtype] = ISA(nans_##suffix),
     .nans = {RED_NAN_COUNTS(X)[RED_BF16] = ISA(nans_16)},
 #undef X

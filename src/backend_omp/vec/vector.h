@@ -30,6 +30,10 @@
 #define VB        64
 #define ISA(name) name##_avx512
 #define ISA_NAME  "avx512"
+#elif defined(RED_ISA_avx512_half) /* the same with 32-byte vectors, for what widens: all of its registers */
+#define VB        32
+#define ISA(name) name##_avx512_half
+#define ISA_NAME  "avx512"
 #elif defined(RED_ISA_neon)
 #define VB        16
 #define ISA(name) name##_neon
@@ -315,7 +319,7 @@ INLINE uint64_t v_first_u64(v_u8 x) {
 #include "generic.h"
 #elif defined(RED_ISA_sse2)
 #include "sse2.h"
-#elif defined(RED_ISA_avx2)
+#elif defined(RED_ISA_avx2) || defined(RED_ISA_avx512_half)
 #include "avx2.h"
 #elif defined(RED_ISA_avx512)
 #include "avx512.h"
