@@ -259,6 +259,84 @@ START_TEST(memory_is_aligned) {
 }
 END_TEST
 
+/* The CPU reads any address; a device would fail in its middle, and some would not work again. */
+static int any_address_will_do(void) {
+  return strncmp(suite_backend(), "omp", 3) == 0;
+}
+
+static void execute_fails(const red_plan *plan, const red_args *args, red_status want, const char *word) {
+  ck_red_fails(red_plan_execute_args(plan, NULL, args), want, word);
+}
+
+START_TEST(misaligned_on_device) {
+  if (any_address_will_do()) return;
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, RED_F32, 1000);
+  problem.in_memory = problem.out_memory = RED_DEVICE;
+  void *in = upload(elements, 8192), *out = upload(elements, 256);
+  float before, after;
+  memcpy(&before, elements, sizeof before);
+  red_plan *plan = plan_for(&problem);
+  red_args args = {.size = sizeof args, .in = in, .in2 = in, .out = out, .in_offset = 2};
+  execute_fails(plan, &args, RED_ERR_INVALID, "in");
+  args.in_offset = 4;
+  args.in2_offset = 4097;
+  execute_fails(plan, &args, RED_ERR_INVALID, "in2");
+  args.in2_offset = 4;
+  args.out_offset = 1;
+  execute_fails(plan, &args, RED_ERR_INVALID, "out");
+  ck_red(red_download(context, NULL, &after, out, 0, sizeof after));
+  ck_assert_mem_eq(&before, &after, sizeof after);
+  args.out_offset = 4;
+  ck_red(red_plan_execute_args(plan, NULL, &args));
+  red_plan_destroy(plan);
+  problem = (red_problem)RED_PROBLEM_INIT(RED_STATS, RED_SUM, RED_I8, 1000);
+  problem.in_memory = problem.out_memory = RED_DEVICE;
+  plan = plan_for(&problem);
+  args = (red_args){.size = sizeof args, .in = in, .out = out, .in_offset = 3, .out_offset = 4};
+  execute_fails(plan, &args, RED_ERR_INVALID, "out");
+  args.out_offset = 8;
+  ck_red(red_plan_execute_args(plan, NULL, &args));
+  red_plan_destroy(plan);
+  red_free(context, out);
+  red_free(context, in);
+}
+END_TEST
+
+START_TEST(workspace_in_an_array) {
+  red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, N);
+  problem.in_memory = problem.out_memory = RED_DEVICE;
+  red_plan *plan = plan_for(&problem);
+  uint64_t room = red_plan_workspace(plan), bytes = (N * sizeof(float) + 255) / 256 * 256;
+  void *memory = upload(elements, bytes), *other = NULL;
+  ck_red(red_alloc(context, bytes + room + 256, &other));
+  red_args args = {.size = sizeof args,
+                   .in = memory,
+                   .out = other,
+                   .workspace = other,
+                   .workspace_bytes = room,
+                   .workspace_offset = 0};
+  if (room > 0) execute_fails(plan, &args, RED_ERR_WORKSPACE, "out");
+  args.workspace_offset = bytes - 256;
+  if (room > 0) execute_fails(plan, &args, RED_ERR_WORKSPACE, "out");
+  args.in = other;
+  args.out = memory;
+  if (room > 0) execute_fails(plan, &args, RED_ERR_WORKSPACE, "in");
+  args.in = memory;
+  args.out = other;
+  args.workspace_offset = bytes;
+  ck_red(red_plan_execute_args(plan, NULL, &args));
+  float *expected = malloc(bytes), *actual = malloc(bytes);
+  ck_red(red_reference(&problem, elements, expected));
+  ck_red(red_download(context, NULL, actual, other, 0, N * sizeof(float)));
+  compare_outputs(&problem, "the workspace behind the output", expected, actual);
+  free(actual);
+  free(expected);
+  red_free(context, other);
+  red_free(context, memory);
+  red_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(copies_with_offsets) {
   unsigned char there[1000], back[1000];
   random_state random = random_start(6);
@@ -314,6 +392,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, result_on_host);
   tcase_add_test(tests, empty_on_device);
   tcase_add_test(tests, memory_is_aligned);
+  tcase_add_test(tests, misaligned_on_device);
+  tcase_add_test(tests, workspace_in_an_array);
   tcase_add_test(tests, copies_with_offsets);
   tcase_add_test(tests, host_memory_with_queue);
 }

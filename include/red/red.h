@@ -291,7 +291,7 @@ typedef struct red_args {
   uint64_t in_offset;
   void *out;
   uint64_t out_offset;
-  void *workspace;         /* device memory, aligned to 256 bytes; NULL: taken from the context's pool */
+  void *workspace;         /* device memory, aligned to 256 bytes, apart from the arrays; NULL: the queue's own */
   uint64_t workspace_offset;
   uint64_t workspace_bytes;
   const void *in2;         /* dot: the second input, of the same dtype and memory as `in`; else NULL */

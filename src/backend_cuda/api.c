@@ -85,10 +85,31 @@ static red_status status_of(CUresult error) {
   }
 }
 
+/* The driver gives these again for whatever is asked of the context from then on. */
+static bool is_lasting(CUresult error) {
+  switch (error) {
+  case CUDA_ERROR_ECC_UNCORRECTABLE:
+  case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_HARDWARE_STACK_ERROR:
+  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+  case CUDA_ERROR_INVALID_PC:
+  case CUDA_ERROR_LAUNCH_FAILED:
+    return true;
+  default:
+    return false;
+  }
+}
+
 red_status red_cuda_fail(CUresult error, const char *doing) {
   const char *name = NULL, *text = NULL;
   red_cu.GetErrorName(error, &name);
   red_cu.GetErrorString(error, &text);
-  return red_fail(status_of(error), "%s: %s (%s)", doing, text != NULL ? text : "unknown error",
-                  name != NULL ? name : "an error this driver has no name for");
+  return red_fail(status_of(error), "%s: %s (%s)%s", doing, text != NULL ? text : "unknown error",
+                  name != NULL ? name : "an error this driver has no name for",
+                  is_lasting(error) ? "; the CUDA context is lost: this process can use the device no more" : "");
 }

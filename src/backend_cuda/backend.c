@@ -16,7 +16,14 @@ static unsigned capability_of(CUdevice device) {
                     attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 }
 
-#define LOWEST_CAPABILITY 70u /* what the words that blocks publish need: loads and stores with a scope */
+/* Code runs on later devices of its own major version, PTX on all later ones; the build adds it for its last target. */
+static bool has_code(unsigned capability) {
+  static const unsigned targets[] = {RED_CUDA_TARGETS};
+  const size_t count = sizeof targets / sizeof targets[0];
+  for (size_t i = 0; i < count; i++)
+    if (targets[i] / 10 == capability / 10 && targets[i] <= capability) return true;
+  return targets[count - 1] <= capability;
+}
 
 static void fill_info(CUdevice device, int ordinal, red_device_info *info) {
   size_t memory = 0;
@@ -32,10 +39,10 @@ static void fill_info(CUdevice device, int ordinal, red_device_info *info) {
   double kilohertz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   info->bandwidth = 2.0 * kilohertz * 1e3 * bits / 8; /* two transfers a clock */
-  info->available = capability >= LOWEST_CAPABILITY;
+  info->available = has_code(capability);
   if (!info->available)
-    snprintf(info->reason, sizeof info->reason, "compute capability %u.%u: %u.%u is the lowest supported",
-             capability / 10, capability % 10, LOWEST_CAPABILITY / 10, LOWEST_CAPABILITY % 10);
+    snprintf(info->reason, sizeof info->reason, "compute capability %u.%u: this build has code for %s", capability / 10,
+             capability % 10, RED_CUDA_TARGETS_TEXT);
   else if (attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_PROHIBITED) {
     info->available = 0;
     snprintf(info->reason, sizeof info->reason, "its compute mode prohibits use");
@@ -54,7 +61,12 @@ static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   const char *reason = red_cuda_load();
   if (reason != NULL) return say_why_not(list, capacity, reason);
   int count = 0;
-  if (red_cu.DeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return say_why_not(list, capacity, "no device");
+  CUresult error = red_cu.DeviceGetCount(&count);
+  if (error != CUDA_SUCCESS) {
+    red_cuda_fail(error, "cuDeviceGetCount");
+    return say_why_not(list, capacity, red_last_error());
+  }
+  if (count == 0) return say_why_not(list, capacity, "no device");
   for (int i = 0; i < count && (size_t)i < capacity; i++) {
     CUdevice device;
     if (red_cu.DeviceGet(&device, i) == CUDA_SUCCESS) {
@@ -115,8 +127,7 @@ static red_status measure(red_cuda_device *device) {
       CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
       CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH};
   int value[sizeof wanted / sizeof wanted[0]];
-  size_t memory = 0;
-  CUresult error = red_cu.DeviceTotalMem(&memory, device->ordinal);
+  CUresult error = CUDA_SUCCESS;
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && error == CUDA_SUCCESS; i++)
     error = red_cu.DeviceGetAttribute(&value[i], wanted[i], device->ordinal);
   if (error != CUDA_SUCCESS) return red_cuda_fail(error, "asking for the device's attributes");
@@ -124,7 +135,6 @@ static red_status measure(red_cuda_device *device) {
   device->capability = (unsigned)(10 * value[1] + value[2]);
   device->block_shared = (unsigned)value[3];
   device->cooperative = value[4] != 0;
-  device->memory = memory;
   return RED_OK;
 }
 
@@ -153,8 +163,9 @@ static red_status open_device(const char *id, const red_context_options *options
 static void close_device(void *state) {
   red_cuda_device *device = state;
   red_cuda_scope scope;
-  if (red_cuda_enter(device, &scope) == RED_OK) {
-    red_cuda_close_queues(device);
+  bool entered = red_cuda_enter(device, &scope) == RED_OK;
+  red_cuda_close_queues(device, entered);
+  if (entered) {
     red_cuda_unload(device);
     red_cuda_leave(&scope);
   }
@@ -165,10 +176,15 @@ static void close_device(void *state) {
 }
 
 static void describe(void *state, red_device_info *info) {
-  const red_cuda_device *device = state;
+  red_cuda_device *device = state;
+  const red_cuda_function *pipeline = NULL;
+  red_cuda_scope scope;
+  if (red_cuda_pipe_shared(device) > 0 && red_cuda_enter(device, &scope) == RED_OK) {
+    red_cuda_get_kernel(device, RED_CUDA_scan_pipe_f32, &pipeline);
+    red_cuda_leave(&scope);
+  }
   size_t used = strlen(info->detail);
-  snprintf(info->detail + used, sizeof info->detail - used, ", %s scan",
-           red_cuda_pipe_shared(device) > 0 ? "pipelined" : "tiled");
+  snprintf(info->detail + used, sizeof info->detail - used, ", %s scan", pipeline != NULL ? "pipelined" : "tiled");
 }
 
 const red_backend red_backend_cuda = {

@@ -5,9 +5,11 @@
  */
 #include "room.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "cpus.h"
 
 #define MOST_THREADS 8u
 #define LEAST_BYTES  (1u << 20) /* below this waking threads costs more than it saves */
@@ -74,12 +76,15 @@ red_status red_cuda_copiers_create(red_cuda_copiers **made) {
   pthread_mutex_init(&copiers->lock, NULL);
   pthread_cond_init(&copiers->begin, NULL);
   pthread_cond_init(&copiers->end, NULL);
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned wanted = cores > 2 ? (unsigned)cores / 2 - 1 : 0;
+  unsigned cpus = red_allowed_cpus(), wanted = cpus > 2 ? cpus / 2 - 1 : 0;
   if (wanted > MOST_THREADS - 1) wanted = MOST_THREADS - 1;
+  sigset_t all, before; /* signals are for the application's threads */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_mutex_lock(&copiers->lock); /* they read `threads` */
   while (copiers->threads < wanted && start(copiers)) copiers->threads++;
   pthread_mutex_unlock(&copiers->lock);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   *made = copiers;
   return RED_OK;
 }

@@ -28,12 +28,17 @@ void red_cuda_free(void *state, void *memory) {
 }
 
 /* The plural form succeeds for ordinary memory, too, and leaves 0. */
-bool red_cuda_is_pinned(const void *memory) {
+static bool is_pinned_at(CUdeviceptr at) {
   unsigned type = 0;
   CUpointer_attribute what = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
   void *value = &type;
-  CUresult error = red_cu.PointerGetAttributes(1, &what, &value, (CUdeviceptr)(uintptr_t)memory);
+  CUresult error = red_cu.PointerGetAttributes(1, &what, &value, at);
   return error == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
+}
+
+bool red_cuda_is_pinned(const void *memory, uint64_t bytes) {
+  CUdeviceptr first = (CUdeviceptr)(uintptr_t)memory;
+  return bytes > 0 && is_pinned_at(first) && is_pinned_at(first + bytes - 1);
 }
 
 /* One copy and the wait for it, in the queue that was given or in one of the device's own. */

@@ -50,6 +50,19 @@ static CUresult prepare_exact(CUfunction function, unsigned threads, unsigned sh
   return error;
 }
 
+/*
+ * What the driver makes of PTX for older devices has no pipeline in it, whatever the device could do: such a kernel
+ * is empty, and none.
+ */
+static CUresult prepare_pipeline(red_cuda_device *device, CUfunction function, bool *empty) {
+  int version = 0;
+  CUresult error = red_cu.FuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, function);
+  *empty = version < 90;
+  if (error != CUDA_SUCCESS || *empty) return error;
+  return red_cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 (int)red_cuda_pipe_shared(device));
+}
+
 static red_status load_function(red_cuda_device *device, red_cuda_kernel kernel) {
   red_status status = load_module(device, kernels[kernel].module);
   if (status != RED_OK) return status;
@@ -62,14 +75,15 @@ static red_status load_function(red_cuda_device *device, red_cuda_kernel kernel)
   int blocks = 1;
   CUresult error = CUDA_SUCCESS;
   unsigned threads, shared;
+  bool empty = false;
   if (red_cuda_exact_block(device, kernel, &threads, &shared))
     error = prepare_exact(function, threads, shared, &blocks);
   else if (is_pipeline(kernel))
-    error = red_cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                    (int)red_cuda_pipe_shared(device));
+    error = prepare_pipeline(device, function, &empty);
   else
     error = red_cu.OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 128, 0);
   if (error != CUDA_SUCCESS) return red_cuda_fail(error, kernels[kernel].name);
+  row->empty = empty;
   row->resident = (unsigned)(blocks > 0 ? blocks : 1) * device->multiprocessors;
   row->function = function;
   return RED_OK;
@@ -82,7 +96,7 @@ red_status red_cuda_get_kernel(red_cuda_device *device, red_cuda_kernel kernel, 
   pthread_mutex_lock(&device->lock);
   if (device->functions[kernel].function == NULL) status = load_function(device, kernel);
   pthread_mutex_unlock(&device->lock);
-  if (status == RED_OK) *function = &device->functions[kernel];
+  if (status == RED_OK && !device->functions[kernel].empty) *function = &device->functions[kernel];
   return status;
 }
 

@@ -204,14 +204,10 @@ red_status red_cuda_plan_create(void *state, const red_lowered *lowered, void **
 void red_cuda_plan_destroy(void *device, void *state) {
   red_cuda_plan *plan = state;
   red_cuda_scope scope;
-  if (plan->captured->list != NULL && red_cuda_enter(device, &scope) == RED_OK) {
-    while (plan->captured->list != NULL) {
-      red_cuda_buffer *buffer = plan->captured->list;
-      plan->captured->list = buffer->older;
-      red_cu.MemFree(buffer->memory);
-      free(buffer);
-    }
-    red_cuda_leave(&scope);
+  if (plan->captured->list != NULL) {
+    bool entered = red_cuda_enter(device, &scope) == RED_OK;
+    red_cuda_free_buffers(plan->captured->list, entered);
+    if (entered) red_cuda_leave(&scope);
   }
   pthread_mutex_destroy(&plan->captured->lock);
   free(plan->captured);

@@ -7,24 +7,27 @@
 /* ---- Making and closing
  * ------------------------------------------------------------------------------------------------ */
 
-static void free_buffers(red_cuda_buffer *buffer) {
+void red_cuda_free_buffers(red_cuda_buffer *buffer, bool entered) {
   while (buffer != NULL) {
     red_cuda_buffer *older = buffer->older;
-    red_cu.MemFree(buffer->memory);
+    if (entered) red_cu.MemFree(buffer->memory);
     free(buffer);
     buffer = older;
   }
 }
 
-/* cuMemFree waits for work that is under way, so the stream need not exist any more. */
-static void destroy_queue(red_cuda_queue *queue) {
-  red_cuda_staging_destroy(queue->staging);
-  if (!queue->wrapped && queue->stream != NULL) {
+/*
+ * A context that cannot be entered is gone, and all of the driver's objects with it. cuMemFree waits for work that is
+ * under way, so the stream need not exist any more.
+ */
+static void destroy_queue(red_cuda_queue *queue, bool entered) {
+  red_cuda_staging_destroy(queue->staging, entered);
+  if (entered && !queue->wrapped && queue->stream != NULL) {
     red_cu.StreamSynchronize(queue->stream);
     red_cu.StreamDestroy(queue->stream);
   }
-  free_buffers(queue->workspace);
-  if (queue->answers != NULL) red_cu.MemFreeHost(queue->answers);
+  red_cuda_free_buffers(queue->workspace, entered);
+  if (entered && queue->answers != NULL) red_cu.MemFreeHost(queue->answers);
   free(queue);
 }
 
@@ -68,9 +71,9 @@ red_status red_cuda_queue_finish(void *state, void *at) {
 
 void red_cuda_queue_close(void *state, void *queue) {
   red_cuda_scope scope;
-  if (red_cuda_enter(state, &scope) != RED_OK) return;
-  destroy_queue(queue);
-  red_cuda_leave(&scope);
+  bool entered = red_cuda_enter(state, &scope) == RED_OK;
+  destroy_queue(queue, entered);
+  if (entered) red_cuda_leave(&scope);
 }
 
 /* ---- Queues of the device's own
@@ -92,11 +95,11 @@ void red_cuda_give_queue(red_cuda_device *device, red_cuda_queue *queue) {
   pthread_mutex_unlock(&device->lock);
 }
 
-void red_cuda_close_queues(red_cuda_device *device) {
+void red_cuda_close_queues(red_cuda_device *device, bool entered) {
   while (device->idle != NULL) {
     red_cuda_queue *queue = device->idle;
     device->idle = queue->next;
-    destroy_queue(queue);
+    destroy_queue(queue, entered);
   }
 }
 

@@ -6,7 +6,8 @@
 
 /*
  * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so
- * that half of the places are always left for the others. Beyond that tile indices come from a ticket.
+ * that half of the places are left for the others, and another stream's grid that polls takes no more. Beyond that,
+ * tile indices come from a ticket. (More such grids side by side rely on blocks of lower index starting first.)
  */
 static bool needs_tickets(const red_cuda_plan *plan, const red_cuda_shape *shape, uint64_t tiles) {
   uint64_t resident = shape->function->resident;
@@ -100,7 +101,7 @@ static red_status launch_tiles(const red_cuda_job *job, const red_cuda_shape *sh
   const red_cuda_function *function = quick ? job->plan->quick : shape->function;
   red_status status = red_cuda_launch(function, args->tiles, shape, stream, arguments);
   if (status != RED_OK || args->tiles == 1) return status;
-  uint64_t groups = (args->tiles + 2047) / 2048;
+  uint64_t groups = (args->tiles + args->group - 1) / args->group;
   if (args->combine == RED_CUDA_TWO) return red_cuda_launch(job->plan->groups, groups, shape, stream, arguments);
   if (args->combine == RED_CUDA_PDL)
     return launch_dependent(job->plan->groups, (unsigned)groups, shape->threads, stream, arguments);

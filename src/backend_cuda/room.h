@@ -32,6 +32,7 @@ typedef enum red_cuda_kernel {
 typedef struct red_cuda_function {
   CUfunction function;
   unsigned resident; /* blocks that fit on the device at a time */
+  bool empty;        /* compiled for older devices, which cannot have it */
 } red_cuda_function;
 
 typedef struct red_cuda_queue red_cuda_queue;
@@ -43,7 +44,6 @@ typedef struct red_cuda_device {
   bool retained;                        /* the primary context, to be released */
   unsigned multiprocessors, capability; /* 90: compute capability 9.0 */
   unsigned block_shared;                /* most shared memory of a block */
-  uint64_t memory;
   bool cooperative;
   pthread_mutex_t lock; /* of what follows */
   CUmodule modules[RED_CUDA_MODULE_COUNT];
@@ -63,7 +63,7 @@ typedef struct red_cuda_scope {
 red_status red_cuda_enter(const red_cuda_device *device, red_cuda_scope *scope);
 void red_cuda_leave(red_cuda_scope *scope);
 
-/* module.c: load what a plan needs. Call inside a scope. */
+/* module.c: load what a plan needs; NULL for a kernel that is empty, or none. Call inside a scope. */
 red_status red_cuda_get_kernel(red_cuda_device *device, red_cuda_kernel kernel, const red_cuda_function **function);
 void red_cuda_unload(red_cuda_device *device);
 
@@ -96,7 +96,9 @@ struct red_cuda_queue {
 /* queue.c. A queue of the device's own for a call without one: take and give back. */
 red_status red_cuda_take_queue(red_cuda_device *device, red_cuda_queue **queue);
 void red_cuda_give_queue(red_cuda_device *device, red_cuda_queue *queue);
-void red_cuda_close_queues(red_cuda_device *device);
+/* Closing: without the driver's objects where the device's context could not be entered. */
+void red_cuda_close_queues(red_cuda_device *device, bool entered);
+void red_cuda_free_buffers(red_cuda_buffer *buffer, bool entered);
 /* A workspace that kernels may use next in this queue: ready, in the order of the stream. */
 red_status red_cuda_workspace(red_cuda_queue *queue, uint64_t bytes, CUdeviceptr *workspace);
 /* The next execution is to clear it first: this one failed. */
@@ -122,8 +124,8 @@ red_status red_cuda_alloc(void *device, uint64_t bytes, void **memory);
 void red_cuda_free(void *device, void *memory);
 red_status red_cuda_upload(void *device, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes);
 red_status red_cuda_download(void *device, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes);
-/* Is this host memory page-locked, so that the copy engine can reach it? */
-bool red_cuda_is_pinned(const void *memory);
+/* Is this host memory page-locked at both ends, so that the copy engine can reach it? */
+bool red_cuda_is_pinned(const void *memory, uint64_t bytes);
 
 /* copy.c: memcpy by several threads, for memory that the copy engine cannot reach. */
 red_status red_cuda_copiers_create(red_cuda_copiers **copiers);
@@ -282,7 +284,7 @@ red_status red_cuda_stage_upload(red_cuda_staging *staging, red_cuda_queue *queu
 red_status red_cuda_stage_download(red_cuda_staging *staging, red_cuda_queue *queue, unsigned stage, void *to,
                                    uint64_t bytes, bool pinned);
 red_status red_cuda_stage_arrive(red_cuda_staging *staging, unsigned stage, void *to, uint64_t bytes, bool pinned);
-void red_cuda_staging_destroy(red_cuda_staging *staging);
+void red_cuda_staging_destroy(red_cuda_staging *staging, bool entered);
 
 /* execute.c */
 red_status red_cuda_execute(void *device, const void *plan, const red_lowered *lowered, void *queue,

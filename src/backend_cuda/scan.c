@@ -6,9 +6,13 @@ static bool is_aligned(const red_cuda_job *job, uint64_t bytes) {
   return job->in % bytes == 0 && job->out % bytes == 0;
 }
 
-/* Tiles that wait for each other must all be under way: by ticket if they do not fit on the device together. */
-static bool needs_tickets(const red_cuda_shape *shape, uint64_t tiles) {
-  return tiles > shape->function->resident * 128 / shape->threads; /* residency is counted for 128 threads */
+/*
+ * Tiles that wait for each other must all be under way: by ticket if they do not fit on the device together. (Residency
+ * is counted for 128 threads, and an odd one is rounded down for each multiprocessor.)
+ */
+static bool needs_tickets(const red_cuda_job *job, const red_cuda_shape *shape, uint64_t tiles) {
+  uint64_t units = job->device->multiprocessors, blocks = shape->function->resident / units;
+  return tiles > blocks * 128 / shape->threads * units;
 }
 
 static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
@@ -38,7 +42,7 @@ static red_cuda_scan make_args(const red_cuda_job *job, const red_cuda_shape *sh
       .first = job->first,
       .element = *e,
   };
-  args.ordered = shape != &plan->best && !plan->in_order && args.tiles > 1 && needs_tickets(shape, args.tiles);
+  args.ordered = shape != &plan->best && !plan->in_order && args.tiles > 1 && needs_tickets(job, shape, args.tiles);
   if (job->question != NULL) {
     args.total = (red_cuda_answer *)(uintptr_t)job->question->device;
     args.total_flag = job->question->flag;

@@ -107,9 +107,10 @@ typedef struct inputs {
   uint64_t second;
 } inputs;
 
-static inputs inputs_of(const void *in, const void *in2, const pieces *p, unsigned element_bytes) {
+static inputs inputs_of(const void *in, const void *in2, uint64_t n, const pieces *p, unsigned element_bytes) {
+  uint64_t bytes = n * element_bytes;
   inputs arrays = {.array = {in, in2},
-                   .pinned = {red_cuda_is_pinned(in), in2 != NULL && red_cuda_is_pinned(in2)},
+                   .pinned = {red_cuda_is_pinned(in, bytes), in2 != NULL && red_cuda_is_pinned(in2, bytes)},
                    .count = in2 != NULL ? 2 : 1};
   if (in2 != NULL) arrays.second = (p->elements * element_bytes + 255) & ~(uint64_t)255;
   return arrays;
@@ -170,7 +171,7 @@ red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *low
   *state = red_state_identity(lowered);
   if (stats != NULL) *stats = red_stats_identity(lowered);
   if (lowered->n == 0 || lowered->stats == RED_STAT_COUNT) return RED_OK; /* nothing to look at */
-  inputs arrays = inputs_of(in, in2, &all.pieces, bytes);
+  inputs arrays = inputs_of(in, in2, lowered->n, &all.pieces, bytes);
   red_cuda_staging *staging;
   red_status status = red_cuda_staging_get(job->device, job->queue, arrays.second + all.pieces.elements * bytes, 0,
                                            all.pieces.stages, &staging);
@@ -282,8 +283,8 @@ red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lower
                 .pieces = cut(lowered->n, widest),
                 .in = in,
                 .out = out,
-                .in_pinned = red_cuda_is_pinned(in),
-                .out_pinned = red_cuda_is_pinned(out)};
+                .in_pinned = red_cuda_is_pinned(in, lowered->n * lowered->in_bytes),
+                .out_pinned = red_cuda_is_pinned(out, lowered->n * lowered->out_bytes)};
   red_forest_clear(&s.forest);
   red_status status = red_cuda_staging_get(job->device, job->queue, s.pieces.elements * lowered->in_bytes,
                                            s.pieces.elements * lowered->out_bytes, s.pieces.stages, &s.staging);

@@ -21,8 +21,7 @@ static void free_buffers(red_cuda_staging *staging) {
   staging->count = 0;
 }
 
-void red_cuda_staging_destroy(red_cuda_staging *staging) {
-  if (staging == NULL) return;
+static void destroy_objects(red_cuda_staging *staging) {
   free_buffers(staging);
   for (unsigned i = 0; i < RED_CUDA_STAGES; i++) {
     red_cuda_stage *stage = &staging->stage[i];
@@ -32,6 +31,11 @@ void red_cuda_staging_destroy(red_cuda_staging *staging) {
   }
   if (staging->up != NULL) red_cu.StreamDestroy(staging->up);
   if (staging->down != NULL) red_cu.StreamDestroy(staging->down);
+}
+
+void red_cuda_staging_destroy(red_cuda_staging *staging, bool entered) {
+  if (staging == NULL) return;
+  if (entered) destroy_objects(staging);
   free(staging);
 }
 
@@ -49,7 +53,7 @@ static red_status make_staging(red_cuda_staging **made) {
   if (error == CUDA_SUCCESS) error = red_cu.StreamCreate(&staging->down, CU_STREAM_NON_BLOCKING);
   for (unsigned i = 0; i < RED_CUDA_STAGES && error == CUDA_SUCCESS; i++) error = make_events(&staging->stage[i]);
   if (error != CUDA_SUCCESS) {
-    red_cuda_staging_destroy(staging);
+    red_cuda_staging_destroy(staging, true);
     return red_cuda_fail(error, "making streams and events for staging");
   }
   *made = staging;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpus.h"
 #include "room.h"
 #include "tune.h"
 
@@ -15,7 +16,7 @@ static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   snprintf(list->name, sizeof list->name, "%s", red_cpu_model());
   list->available = 1;
   list->memory = red_cpu_memory();
-  list->units = red_cpu_allowed();
+  list->units = red_allowed_cpus();
   *scores = 1;
   return 1;
 }
@@ -55,7 +56,7 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   if (cpu == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for the CPU device");
   /* A number that the application gives is obeyed, beyond the CPUs too; by itself the library stays within them. */
   unsigned most = red_team_limit(), asked = options != NULL ? options->threads : 0;
-  unsigned cap = asked > 0 ? asked : red_cpu_allowed();
+  unsigned cap = asked > 0 ? asked : red_allowed_cpus();
   if (most > cap) most = cap;
   *cpu = (red_cpu){.kernels = kernels, .narrow = red_cpu_narrow_kernels(kernels), .threads = most, .asked = asked > 0};
   red_status status = tune(cpu);

@@ -26,8 +26,6 @@ const char *red_cpu_model(void);
 /* The best instruction set, or the one that RED_CPU names; NULL and the sentence if that cannot be had. */
 const red_kernels *red_cpu_kernels(void);
 const red_kernels *red_cpu_narrow_kernels(const red_kernels *best);
-/* CPUs that this process may use: affinity and control group. */
-unsigned red_cpu_allowed(void);
 uint64_t red_cpu_memory(void);
 uint64_t red_cpu_last_level_cache(void);
 

@@ -105,20 +105,6 @@ static red_status check_buffers(const red_cl_device *device, const red_lowered *
   return status;
 }
 
-static red_status check_alignment(const red_lowered *lowered, const red_exec *exec) {
-  if (lowered->in_memory == RED_DEVICE && exec->in_offset % lowered->in_bytes != 0)
-    return red_fail(RED_ERR_INVALID, "in_offset = %llu is not a multiple of the element size %u",
-                    (unsigned long long)exec->in_offset, lowered->in_bytes);
-  if (lowered->in_memory == RED_DEVICE && exec->in2_offset % lowered->in_bytes != 0)
-    return red_fail(RED_ERR_INVALID, "in2_offset = %llu is not a multiple of the element size %u",
-                    (unsigned long long)exec->in2_offset, lowered->in_bytes);
-  unsigned out_bytes = lowered->kind == RED_STATS ? 8 : lowered->out_bytes;
-  if (lowered->out_memory == RED_DEVICE && exec->out_offset % out_bytes != 0)
-    return red_fail(RED_ERR_INVALID, "out_offset = %llu is not a multiple of %u", (unsigned long long)exec->out_offset,
-                    out_bytes);
-  return RED_OK;
-}
-
 static red_status run_locked(red_cl_run *run, const red_exec *exec) {
   red_status status = RED_OK;
   if (exec->workspace != NULL) {
@@ -144,7 +130,6 @@ red_status red_cl_execute(void *state, const void *plan, const red_lowered *lowe
                     .workspace = NULL,
                     .workspace_at = 0};
   red_status status = red_cl_check_process(device);
-  if (status == RED_OK) status = check_alignment(lowered, exec);
   if (status == RED_OK) status = check_buffers(device, lowered, exec, run.plan->workspace);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter(); /* forests merge on the host */

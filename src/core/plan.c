@@ -78,6 +78,35 @@ static inline red_status check_workspace(const red_plan *plan, const red_args *a
   return RED_OK;
 }
 
+/* An array in a device's memory: an address, or a handle and an offset. */
+static red_status check_device_array(const red_plan *plan, const red_args *args, const char *name, const void *array,
+                                     uint64_t offset, uint64_t bytes, unsigned unit) {
+  const bool addresses = plan->device->backend->addresses;
+  const uint64_t base = addresses ? (uintptr_t)array : 0, at = base + offset;
+  if (at % unit != 0)
+    return red_fail(RED_ERR_INVALID, "%s%s = %#llx is not a multiple of %u, the size of its elements", name,
+                    addresses ? "" : "_offset", (unsigned long long)at, unit);
+  if (args->workspace == NULL || plan->workspace == 0 || (!addresses && args->workspace != array)) return RED_OK;
+  const uint64_t room = args->workspace_offset + (addresses ? (uintptr_t)args->workspace : 0);
+  if (room + plan->workspace <= at || at + bytes <= room) return RED_OK;
+  return red_fail(RED_ERR_WORKSPACE, "workspace overlaps %s: it is %llu bytes at %#llx, %s is %llu bytes at %#llx",
+                  name, (unsigned long long)plan->workspace, (unsigned long long)room, name, (unsigned long long)bytes,
+                  (unsigned long long)at);
+}
+
+static red_status check_device_arrays(const red_plan *plan, const red_args *args) {
+  const red_lowered *lowered = &plan->lowered;
+  const unsigned in_bytes = lowered->in_bytes, out_bytes = lowered->kind == RED_STATS ? 8 : lowered->out_bytes;
+  red_status status = RED_OK;
+  if (lowered->in_memory == RED_DEVICE)
+    status = check_device_array(plan, args, "in", args->in, args->in_offset, lowered->n * in_bytes, in_bytes);
+  if (status == RED_OK && lowered->in_memory == RED_DEVICE && args->in2 != NULL)
+    status = check_device_array(plan, args, "in2", args->in2, args->in2_offset, lowered->n * in_bytes, in_bytes);
+  if (status == RED_OK && lowered->out_memory == RED_DEVICE)
+    status = check_device_array(plan, args, "out", args->out, args->out_offset, red_out_extent(lowered), out_bytes);
+  return status;
+}
+
 /* A result in device memory cannot be looked at without waiting for the device. */
 static inline red_status check_size(const red_lowered *lowered, const red_args *args) {
   if (lowered->kind != RED_STATS || lowered->out_memory != RED_HOST) return RED_OK;
@@ -95,7 +124,8 @@ static inline red_status check_arguments(const red_plan *plan, const red_queue *
   red_status status = red_check_in2(lowered, args->in2);
   if (status == RED_OK) status = check_overlap(plan, args, args->in, args->in_offset);
   if (status == RED_OK && args->in2 != NULL) status = check_overlap(plan, args, args->in2, args->in2_offset);
-  return status == RED_OK ? check_workspace(plan, args) : status;
+  if (status == RED_OK) status = check_workspace(plan, args);
+  return status == RED_OK && !plan->device->backend->on_host ? check_device_arrays(plan, args) : status;
 }
 
 /* Only a reduction whose result lies on a device has something to write there for n = 0. */
