@@ -40,6 +40,8 @@ bool red_team_pays(uint64_t saved_ns);
 void red_team_give(unsigned threads);
 /* Call fn on `count` threads at once, in the floating-point environment of the bits; count may come out smaller. */
 void red_team_run(unsigned threads, red_team_fn *fn, void *job);
+/* ns of a clock that only goes forward. */
+uint64_t red_team_now(void);
 /* In a loop that waits for another thread. */
 static inline void red_team_pause(void) {
 #if defined(__x86_64__)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fpenv.h"
+#include "rivals.h"
 
 enum {
   LEAST_UNIT_BYTES = 8192, /* a tile of the widest elements */
@@ -184,15 +185,30 @@ static red_state scan_team(const red_cpu *cpu, const red_scan_job *job, unsigned
   return team.total;
 }
 
+static red_state scan_by(const red_cpu *cpu, const red_scan_job *job, unsigned threads) {
+  red_state total = threads > 1 ? scan_team(cpu, job, threads) : scan_alone(job);
+  red_team_give(threads);
+  return total;
+}
+
+/* Calls of one operation and about one size are compared. */
+static red_state scan_past_caches(const red_cpu *cpu, const red_scan_job *job, uint64_t bytes) {
+  static red_rivals known[RED_LANE_OPS][64];
+  red_rivals *rivals = &known[job->op][63 - __builtin_clzll(bytes)];
+  unsigned threads = red_rivals_prefer_one(rivals) ? 1 : red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
+  uint64_t begin = red_team_now();
+  red_state total = scan_by(cpu, job, threads);
+  red_rivals_learn(rivals, threads == 1, bytes, red_team_now() - begin);
+  return total;
+}
+
 static red_state scan_all(const red_cpu *cpu, red_scan_job *job) {
   const red_lowered *lowered = job->lowered;
   uint64_t bytes = lowered->n * (lowered->in_bytes + lowered->out_bytes);
   if (bytes >= cpu->tuning.stream_bytes && job->in != job->out && (uintptr_t)job->out % 16 == 0)
     job->flags |= RED_SCAN_STREAM;
-  unsigned threads = red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
-  red_state total = threads > 1 ? scan_team(cpu, job, threads) : scan_alone(job);
-  red_team_give(threads);
-  return total;
+  if ((job->flags & RED_SCAN_STREAM) != 0 && cpu->threads > 1) return scan_past_caches(cpu, job, bytes);
+  return scan_by(cpu, job, red_cpu_threads(cpu, RED_WORK_SCAN, bytes));
 }
 
 /* all and any scan flags, but a piece's total is a count: take it before the array may be overwritten. */

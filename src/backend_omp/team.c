@@ -6,14 +6,20 @@
  * that would have to wake a sleeping team for less than that costs.
  */
 #include <stdatomic.h>
+#include <time.h>
 
 #include "fpenv.h"
 #include "room.h"
 
+uint64_t red_team_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 #if defined(_OPENMP)
 #include <omp.h>
 #include <pthread.h>
-#include <time.h>
 
 static atomic_uint busy;   /* CPUs taken by calls that run a team */
 static atomic_bool forked; /* this process is a child that has not called exec */
@@ -70,12 +76,6 @@ enum {
 static atomic_uint_fast64_t last_call, last_team; /* ns */
 static atomic_uint_fast64_t wake_ns = FIRST_WAKE_NS, lost_ns;
 
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t elapsed(uint64_t then, uint64_t now) {
   return now > then ? now - then : 0;
 }
@@ -85,7 +85,7 @@ static bool is_asleep(uint64_t now) {
 }
 
 bool red_team_pays(uint64_t saved_ns) {
-  uint64_t now = now_ns(), lost = atomic_load_explicit(&lost_ns, memory_order_relaxed);
+  uint64_t now = red_team_now(), lost = atomic_load_explicit(&lost_ns, memory_order_relaxed);
   bool keeps_coming = elapsed(atomic_load_explicit(&last_call, memory_order_relaxed), now) < AWAKE_NS;
   bool pays = !is_asleep(now) || lost + saved_ns > atomic_load_explicit(&wake_ns, memory_order_relaxed);
   atomic_store_explicit(&lost_ns, pays ? 0 : lost + (keeps_coming ? saved_ns : saved_ns / 16), memory_order_relaxed);
@@ -100,14 +100,14 @@ typedef struct team_start {
 } team_start;
 
 static void start_team(team_start *start) {
-  start->begin = now_ns();
+  start->begin = red_team_now();
   start->asleep = is_asleep(start->begin);
   atomic_init(&start->latest, 0);
 }
 
 static void worker_started(team_start *start) {
   if (!start->asleep) return;
-  uint64_t late = elapsed(start->begin, now_ns());
+  uint64_t late = elapsed(start->begin, red_team_now());
   uint64_t latest = atomic_load_explicit(&start->latest, memory_order_relaxed);
   while (latest < late && !atomic_compare_exchange_weak(&start->latest, &latest, late)) {
   }
@@ -115,7 +115,7 @@ static void worker_started(team_start *start) {
 
 static void end_team(team_start *start) {
   if (start->asleep) atomic_store_explicit(&wake_ns, atomic_load(&start->latest), memory_order_relaxed);
-  uint64_t now = now_ns();
+  uint64_t now = red_team_now();
   atomic_store_explicit(&last_team, now, memory_order_relaxed);
   atomic_store_explicit(&last_call, now, memory_order_relaxed);
 }

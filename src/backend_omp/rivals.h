@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether threads that scan past the caches help each other or are in each other's way. Where one core can use up all
+ * that its complex may write, two of them take longer than one. No description of a processor tells, and a virtual
+ * machine's cores move: so such calls are timed, and once in a while one is done the other way to know.
+ */
+#ifndef RED_OMP_RIVALS_H
+#define RED_OMP_RIVALS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is known of calls of one kind and size; all zeros to begin with. Any number of threads may use it. */
+typedef struct red_rivals {
+  atomic_uint calls;
+  atomic_uint_fast64_t alone, team; /* bytes in a microsecond; 0: not yet tried */
+} red_rivals;
+
+/* Should the next call, which deserves a team, use one thread only? */
+bool red_rivals_prefer_one(red_rivals *rivals);
+
+/* That call, or another one like it, took so long. */
+void red_rivals_learn(red_rivals *rivals, bool alone, uint64_t bytes, uint64_t ns);
+
+#endif
