@@ -83,6 +83,16 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Another order for each round: whoever follows a contestant whose stores still lie in the caches writes those back. */
+static void shuffle(size_t *order, size_t count, uint64_t *random) {
+  for (size_t i = count; i > 1; i--) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    size_t j = (size_t)((*random >> 33) % i), moved = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = moved;
+  }
+}
+
 void bench_measure(const bench_case *c, bench_series *series, size_t count, unsigned samples) {
   unsigned calls[BENCH_MOST_CONTESTANTS];
   for (size_t s = 0; s < count; s++) {
@@ -93,8 +103,16 @@ void bench_measure(const bench_case *c, bench_series *series, size_t count, unsi
     calls[s] = once > 5e-4 ? 1 : (unsigned)(5e-4 / (once + 1e-9)) + 1;
   }
   for (size_t s = 0; bench_pause > 0 && s < count; s++) calls[s] = 1;
-  for (unsigned i = 0; i < samples; i++)
-    for (size_t s = 0; s < count; s++) series[s].sample[i] = take_sample(c, series[s].run, calls[s]);
+  size_t order[BENCH_MOST_CONTESTANTS];
+  uint64_t random = 1;
+  for (size_t s = 0; s < count; s++) order[s] = s;
+  for (unsigned i = 0; i < samples; i++) {
+    shuffle(order, count, &random);
+    for (size_t k = 0; k < count; k++) {
+      const size_t s = order[k];
+      series[s].sample[i] = take_sample(c, series[s].run, calls[s]);
+    }
+  }
   for (size_t s = 0; s < count; s++) {
     qsort(series[s].sample, samples, sizeof series[s].sample[0], ascending);
     series[s].median = series[s].sample[samples * bench_percentile / 100];
