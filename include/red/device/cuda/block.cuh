@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Block primitives for your own kernels, on top of warp.cuh: reduction with one barrier and scans. A block is
+ * Block primitives for your own kernels, on top of warp.cuh: reductions and scans, with one barrier each. A block is
  * one-dimensional, of any size up to 1024; a last warp that is not full is handled. All threads call; `scratch` is
  * shared memory, BlockScratch<T>, and may be used again after a __syncthreads(). Where the size is known at compile
  * time, say so: block_reduce<256>(...) is a little shorter.
@@ -47,18 +47,28 @@ __device__ inline T block_reduce(T value, Op op, BlockScratch<T> &scratch) {
   return value;
 }
 
-/* The same, and every thread gets it: a second barrier. */
+/*
+ * The same, and every thread gets it. One barrier, after which each warp finishes by itself; two where the last warp
+ * has fewer lanes than there are warps: then the first one finishes for all.
+ */
 template <unsigned Threads = 0, class T, class Op>
 __device__ inline T block_reduce_all(T value, Op op, BlockScratch<T> &scratch) {
-  value = block_reduce<Threads>(value, op, scratch);
+  unsigned lane = lane_index(), warp = detail::warp_index(), warps = detail::warp_count<Threads>();
+  unsigned lanes = detail::warp_lanes<Threads>(), rest = detail::block_size<Threads>() % 32;
+  bool alone = rest != 0 && rest < warps;
+  value = warp_reduce(value, op, lanes);
+  if (warps == 1) return warp_broadcast(value, 0, lanes);
+  if (lane == 0) scratch.warp[warp] = value;
   __syncthreads();
-  if (threadIdx.x == 0) scratch.warp[0] = value;
+  if ((!alone || warp == 0) && lane < warps) value = warp_reduce(scratch.warp[lane], op, warps);
+  if (!alone) return warp_broadcast(value, 0, lanes);
+  if (threadIdx.x == 0) scratch.warp[0] = value; /* its warp has read them all */
   __syncthreads();
   return scratch.warp[0];
 }
 
 namespace detail {
-/* The totals of the warps before this one, and whether there are any; one barrier. */
+/* The totals of the warps before this one, folded; the first warp gets something to be left alone. One barrier. */
 template <unsigned Threads = 0, class T, class Op>
 __device__ inline T warps_before(T inclusive, Op op, BlockScratch<T> &scratch) {
   unsigned lane = lane_index(), warp = warp_index(), warps = warp_count<Threads>();

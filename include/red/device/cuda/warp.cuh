@@ -4,10 +4,13 @@
  * CUDA C++14, no dependency on the library.
  *
  * Every function is called by the lanes 0 .. lanes-1 of a warp together, `lanes` being 32 unless given (a partial warp:
- * its first lanes). Each states its order of operations, so that results on floating-point numbers can be relied on:
+ * its first lanes); those that end in _masked by the lanes whose bits are set in `mask`, any but none, the same mask in
+ * all of them. Each states its order of operations, so that results on floating-point numbers can be relied on:
  *   warp_reduce          for h = 16, 8, 4, 2, 1:  a[l] = op(a[l], a[l + h]), a missing operand is skipped
  *   warp_reduce_pairs    for h = 1, 2, 4, 8, 16:  neighbours first, the tree of adjacent pairs
  *   warp_inclusive_scan  for d = 1, 2, 4, 8, 16:  a[l] = op(a[l - d], a[l]), where l >= d
+ * With a mask the order is that of as many first lanes: the member of rank r, before which r bits are set, takes the
+ * place of lane r.
  */
 #ifndef RED_DEVICE_CUDA_WARP_CUH
 #define RED_DEVICE_CUDA_WARP_CUH
@@ -33,25 +36,42 @@ struct Xor {
 };
 
 namespace detail {
-template <class T> __device__ inline bool is_nan(T) {
+/* NaN: what is not equal to itself, of any type that has ==. */
+template <class T> __device__ inline auto differs_from_itself(const T &x, int) -> decltype(static_cast<bool>(x == x)) {
+  return !(x == x);
+}
+template <class T> __device__ inline bool differs_from_itself(const T &, long) {
   return false;
 }
-__device__ inline bool is_nan(float x) {
-  return x != x;
-}
-__device__ inline bool is_nan(double x) {
-  return x != x;
+template <class T> __device__ inline bool is_nan(const T &x) {
+  return differs_from_itself(x, 0);
 }
 /* `result` unless an operand is a NaN, which wins, the left one first. */
 template <class T> __device__ inline T nan_or(T a, T b, T result) {
   return !is_nan(a) && !is_nan(b) ? result : is_nan(a) ? a : b;
 }
-/* The lesser and the greater of two operands; a NaN loses, and if both are, any may be the result. */
+
+/* Which zero a value is, 1 or -1, else 0: of classes that convert to float, as __half and __nv_bfloat16 do. */
+template <class T> __device__ inline auto zero_of(const T &x, int) -> decltype(static_cast<float>(x), 0) {
+  unsigned bits = __float_as_uint(static_cast<float>(x));
+  return bits == 0 ? 1 : bits == 0x80000000u ? -1 : 0;
+}
+template <class T> __device__ inline int zero_of(const T &, long) {
+  return 0;
+}
+template <class T, bool Class = __is_class(T)> struct Zero {
+  static __device__ int sign(const T &x) { return zero_of(x, 0); }
+};
+template <class T> struct Zero<T, false> {
+  static __device__ int sign(const T &) { return 0; }
+};
+
+/* The lesser and the greater of two operands, the left one of equals; a NaN loses, two NaNs give any. */
 template <class T> __device__ inline T lesser(T a, T b) {
-  return b < a ? b : a;
+  return b < a || Zero<T>::sign(b) + 2 == Zero<T>::sign(a) ? b : a;
 }
 template <class T> __device__ inline T greater(T a, T b) {
-  return a < b ? b : a;
+  return a < b || Zero<T>::sign(a) + 2 == Zero<T>::sign(b) ? b : a;
 }
 /* These instructions put -0 before +0, as IEEE 754-2019 does, and flush nothing, whatever the compiler's options. */
 __device__ inline float lesser(float a, float b) {
@@ -76,7 +96,7 @@ __device__ inline double greater(double a, double b) {
 }
 } // namespace detail
 
-/* minimum, maximum: a NaN wins. */
+/* minimum, maximum: a NaN wins. -0 is below +0, of float, double, __half, __nv_bfloat16 and classes like them. */
 struct Min {
   template <class T> __device__ T operator()(T a, T b) const { return detail::nan_or(a, b, detail::lesser(a, b)); }
 };
@@ -190,6 +210,79 @@ template <class T, class Op> __device__ inline T warp_inclusive_scan(T value, Op
 template <class T, class Op> __device__ inline T warp_exclusive_scan(T value, Op op, T identity, unsigned lanes = 32) {
   T left = warp_up(warp_inclusive_scan(value, op, lanes), 1, lanes);
   return lane_index() == 0 ? identity : left;
+}
+
+/* ---- Any lanes of a warp: those in `mask`, by rank -----------------------------------------------------------------
+ */
+
+/* How many members of the mask are below this lane. */
+__device__ inline unsigned lane_rank(unsigned mask) {
+  return static_cast<unsigned>(__popc(mask & ((1u << lane_index()) - 1)));
+}
+
+/* The value of one lane, in all; each may name another one. The lanes named are members. */
+template <class T> __device__ inline T warp_fetch_masked(T value, unsigned lane, unsigned mask) {
+  return detail::move_words(value, [=](unsigned w) { return __shfl_sync(mask, w, static_cast<int>(lane)); });
+}
+
+namespace detail {
+/* The lane of the next member, or of the one before; the last one's next, and the first one's before, is itself. */
+__device__ inline unsigned lane_after(unsigned mask) {
+  unsigned above = mask & ~((2u << lane_index()) - 1);
+  return above != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(above))) - 1 : lane_index();
+}
+__device__ inline unsigned lane_before(unsigned mask) {
+  unsigned below = mask & ((1u << lane_index()) - 1);
+  return below != 0 ? 31 - static_cast<unsigned>(__clz(static_cast<int>(below))) : lane_index();
+}
+/* From the lane `distance` ranks away to the one twice as far: where the lane there points to. */
+__device__ inline unsigned twice_as_far(unsigned lane, unsigned mask) {
+  return __shfl_sync(mask, lane, static_cast<int>(lane));
+}
+} // namespace detail
+
+/* The result is in the first member. */
+template <class T, class Op> __device__ inline T warp_reduce_masked(T value, Op op, unsigned mask) {
+  unsigned rank = lane_rank(mask), count = static_cast<unsigned>(__popc(mask)), lane[5];
+  lane[0] = detail::lane_after(mask);
+#pragma unroll
+  for (unsigned i = 1; i < 5; i++) lane[i] = detail::twice_as_far(lane[i - 1], mask);
+#pragma unroll
+  for (unsigned i = 5; i-- > 0;) {
+    T other = warp_fetch_masked(value, lane[i], mask);
+    if (rank + (1u << i) < count) value = op(value, other);
+  }
+  return value;
+}
+
+/* As above in the order of adjacent pairs: op need not be commutative. */
+template <class T, class Op> __device__ inline T warp_reduce_pairs_masked(T value, Op op, unsigned mask) {
+  unsigned rank = lane_rank(mask), count = static_cast<unsigned>(__popc(mask)), lane = detail::lane_after(mask);
+#pragma unroll
+  for (unsigned h = 1; h < 32; h *= 2) {
+    T other = warp_fetch_masked(value, lane, mask);
+    if (rank % (2 * h) == 0 && rank + h < count) value = op(value, other);
+    lane = detail::twice_as_far(lane, mask);
+  }
+  return value;
+}
+
+/* Each member gets its own; op need not be commutative. */
+template <class T, class Op> __device__ inline T warp_inclusive_scan_masked(T value, Op op, unsigned mask) {
+  unsigned rank = lane_rank(mask), lane = detail::lane_before(mask);
+#pragma unroll
+  for (unsigned d = 1; d < 32; d *= 2) {
+    T left = warp_fetch_masked(value, lane, mask);
+    if (rank >= d) value = op(left, value);
+    lane = detail::twice_as_far(lane, mask);
+  }
+  return value;
+}
+
+/* The first member gets `identity`. */
+template <class T, class Op> __device__ inline T warp_exclusive_scan_masked(T value, Op op, T identity, unsigned mask) {
+  T left = warp_fetch_masked(warp_inclusive_scan_masked(value, op, mask), detail::lane_before(mask), mask);
+  return lane_rank(mask) == 0 ? identity : left;
 }
 
 } // namespace red
