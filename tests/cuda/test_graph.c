@@ -1,51 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Executions captured into CUDA graphs: replays on new data give the right bits, what cannot be captured is refused. */
-#include <cuda.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../compare.h"
-
-/* The few functions of the driver that an application would call. */
-static struct {
-  CUresult (*DeviceGet)(CUdevice *, int);
-  CUresult (*DevicePrimaryCtxRetain)(CUcontext *, CUdevice);
-  CUresult (*DevicePrimaryCtxRelease)(CUdevice);
-  CUresult (*CtxSetCurrent)(CUcontext);
-  CUresult (*CtxGetCurrent)(CUcontext *);
-  CUresult (*StreamCreate)(CUstream *, unsigned);
-  CUresult (*StreamDestroy)(CUstream);
-  CUresult (*StreamSynchronize)(CUstream);
-  CUresult (*StreamBeginCapture)(CUstream, CUstreamCaptureMode);
-  CUresult (*StreamEndCapture)(CUstream, CUgraph *);
-  CUresult (*GraphInstantiate)(CUgraphExec *, CUgraph, unsigned long long);
-  CUresult (*GraphLaunch)(CUgraphExec, CUstream);
-  CUresult (*GraphExecDestroy)(CUgraphExec);
-  CUresult (*GraphDestroy)(CUgraph);
-} cuda;
-
-static const struct {
-  const char *name;
-  void *into;
-} symbols[] = {
-    {"cuDeviceGet", &cuda.DeviceGet},
-    {"cuDevicePrimaryCtxRetain", &cuda.DevicePrimaryCtxRetain},
-    {"cuDevicePrimaryCtxRelease_v2", &cuda.DevicePrimaryCtxRelease},
-    {"cuCtxSetCurrent", &cuda.CtxSetCurrent},
-    {"cuCtxGetCurrent", &cuda.CtxGetCurrent},
-    {"cuStreamCreate", &cuda.StreamCreate},
-    {"cuStreamDestroy_v2", &cuda.StreamDestroy},
-    {"cuStreamSynchronize", &cuda.StreamSynchronize},
-    {"cuStreamBeginCapture_v2", &cuda.StreamBeginCapture},
-    {"cuStreamEndCapture", &cuda.StreamEndCapture},
-    {"cuGraphInstantiateWithFlags", &cuda.GraphInstantiate},
-    {"cuGraphLaunch", &cuda.GraphLaunch},
-    {"cuGraphExecDestroy", &cuda.GraphExecDestroy},
-    {"cuGraphDestroy", &cuda.GraphDestroy},
-};
-
-#define ck_cuda(call) ck_assert_msg((call) == CUDA_SUCCESS, "%s failed", #call)
+#include "driver.h"
 
 enum {
   N = 1500007,
@@ -55,22 +14,12 @@ enum {
 static red_context *context;
 static red_queue *queue;
 static CUstream stream;
-static CUcontext primary;
 static float *data;
 static void *in, *out, *result;
 
 static void open_all(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  ck_assert_msg(library != NULL, "%s", dlerror());
-  for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    *(void **)symbols[i].into = dlsym(library, symbols[i].name);
-    ck_assert_msg(*(void **)symbols[i].into != NULL, "no %s", symbols[i].name);
-  }
-  CUdevice device;
+  driver_open();
   context = suite_context(0);
-  ck_cuda(cuda.DeviceGet(&device, 0));
-  ck_cuda(cuda.DevicePrimaryCtxRetain(&primary, device));
-  ck_cuda(cuda.CtxSetCurrent(primary));
   ck_cuda(cuda.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   ck_red(red_queue_wrap(context, stream, &queue));
   ck_red(red_alloc(context, N * sizeof(float), &in));
@@ -87,7 +36,7 @@ static void close_all(void) {
   ck_cuda(cuda.StreamDestroy(stream));
   red_context_destroy(context);
   free(data);
-  ck_cuda(cuda.DevicePrimaryCtxRelease(0));
+  driver_close();
 }
 
 static red_plan *exact_or_not(red_kind kind, red_op op, uint64_t n, int exact) {
@@ -234,10 +183,10 @@ START_TEST(context_is_left_alone) {
   ck_red(red_reduce(context, RED_SUM, RED_F32, data, 100, &value));
   ck_cuda(cuda.CtxGetCurrent(&current));
   ck_assert_ptr_null(current);
-  ck_cuda(cuda.CtxSetCurrent(primary));
+  ck_cuda(cuda.CtxSetCurrent(driver_primary));
   ck_red(red_reduce(context, RED_SUM, RED_F32, data, 100, &value));
   ck_cuda(cuda.CtxGetCurrent(&current));
-  ck_assert_ptr_eq(current, primary);
+  ck_assert_ptr_eq(current, driver_primary);
 }
 END_TEST
 
