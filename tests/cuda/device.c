@@ -64,9 +64,12 @@ static uint64_t unit_of(const red_problem *problem, uint64_t bytes) {
   return problem->kind == RED_REDUCE || problem->n == 0 ? bytes : bytes / problem->n;
 }
 
-/* One byte more: what is read beyond the end is read beyond the allocation. */
+/* One byte more: what is read beyond the end is read beyond the allocation. Words may begin before the array. */
 static unsigned char *input_at(uint64_t at, const void *data, uint64_t bytes) {
-  unsigned char *memory = alloc(at + bytes + 1);
+  unsigned char *memory = alloc(at + bytes + 1), *before = malloc(at);
+  memset(before, MARK, at);
+  ck_red(red_upload(context, NULL, memory, 0, before, at));
+  free(before);
   if (bytes > 0) ck_red(red_upload(context, NULL, memory, at, data, bytes));
   return memory;
 }
@@ -107,6 +110,7 @@ red_status run_on_device(const device_run *run, const red_problem *host, const v
   red_plan *plan;
   red_status status = red_plan_create(context, &problem, &plan);
   if (status != RED_OK) return status;
+  if (run->prepare != NULL) run->prepare(plan);
   arrays a = arrays_new(run, &problem, in);
   red_args args = {.size = sizeof args,
                    .in = (run->in_place ? a.memory : a.input) + a.in_at,

@@ -21,8 +21,9 @@ typedef struct device_run {
   const void *in2;    /* the second input of operators that take two, on the host like the first */
   uint64_t in2_shift;
   int in_place;
-  int host_result;   /* reductions: the result goes to host memory */
-  int own_workspace; /* give the execution memory full of rubbish */
+  int host_result;                 /* reductions: the result goes to host memory */
+  int own_workspace;               /* give the execution memory full of rubbish */
+  void (*prepare)(red_plan *plan); /* what to do to the plan before it is executed, or NULL */
 } device_run;
 
 /* The status of the plan or the execution; on RED_OK `out` has the outputs. What must not be written is watched. */
