@@ -241,7 +241,7 @@ static int parse_n(const char *text, uint64_t *n) {
   red_problem parsed;
   snprintf(problem, sizeof problem, "reduce:sum:f32:%.40s", text);
   if (red_problem_parse(problem, &parsed) != RED_OK || parsed.n == 0 || parsed.has_init || parsed.exact)
-    return usage_error("bench ladder: n is '%s', it takes a number above 0 or 2^k", text);
+    return usage_error("bench ladder: n is '%s', it takes a number from 1 to 2^54, or 2^k up to that", text);
   *n = parsed.n;
   return EXIT_OK;
 }

@@ -191,6 +191,12 @@ static uint64_t n_in_cache(unsigned threads, uint64_t n) {
   return fits < n ? fits : n;
 }
 
+static bool fits_last_level(uint64_t n) {
+  for (unsigned level = 4; level > 2; level--)
+    if (machine_cache(level)) return n <= machine_cache(level) / sizeof(float);
+  return false;
+}
+
 static int check_memory(uint64_t n) {
   const uint64_t allowed = machine_free_memory() / 2;
   if (n <= allowed / sizeof(float)) return EXIT_OK;
@@ -228,7 +234,7 @@ int ladder_cpu(const options *chosen, uint64_t n) {
   struct cpu_data data = {.threads = info.units < host_threads() ? info.units : host_threads()};
   struct ladder ladders[PLACES] = {
       {.place = "in cache", .n = n_in_cache(data.threads, n), .rungs = rungs[0], .count = STEPS},
-      {.place = "in memory", .n = n, .rungs = rungs[1], .count = STEPS},
+      {.place = fits_last_level(n) ? "in the last cache" : "in memory", .n = n, .rungs = rungs[1], .count = STEPS},
   };
   struct ladder_report report = {.title = "The CPU ladder: a sum of f32", .ladders = ladders, .count = PLACES};
   if (ladders[0].n == n) report.count = 1; /* what a cache holds is not in memory */
