@@ -138,26 +138,27 @@ static red_status measure(red_cuda_device *device) {
   return RED_OK;
 }
 
-static red_status open_device(const char *id, const red_context_options *options, void **opened) {
-  const char *colon = strchr(id, ':');
-  int ordinal = colon != NULL ? atoi(colon + 1) : 0;
-  red_cuda_device *device = calloc(1, sizeof *device);
-  if (device == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a device");
-  red_status status = get_context(device, ordinal, options != NULL ? options->native_context : NULL);
-  if (status != RED_OK) {
-    free(device);
-    return status;
+static void describe(void *state, red_device_info *info) {
+  red_cuda_device *device = state;
+  const red_cuda_function *pipeline = NULL;
+  red_cuda_scope scope;
+  if (red_cuda_pipe_shared(device) > 0 && red_cuda_enter(device, &scope) == RED_OK) {
+    red_cuda_get_kernel(device, RED_CUDA_scan_pipe_f32, &pipeline);
+    red_cuda_leave(&scope);
   }
-  pthread_mutex_init(&device->lock, NULL);
-  status = measure(device);
-  if (status != RED_OK) {
-    if (device->retained) red_cu.DevicePrimaryCtxRelease(device->ordinal);
-    pthread_mutex_destroy(&device->lock);
-    free(device);
-    return status;
-  }
-  *opened = device;
-  return RED_OK;
+  size_t used = strlen(info->detail);
+  snprintf(info->detail + used, sizeof info->detail - used, ", %s scan", pipeline != NULL ? "pipelined" : "tiled");
+}
+
+/* The defaults, then what was measured on a device of this description. */
+static red_status tune(red_cuda_device *device, int ordinal) {
+  red_cuda_tuning *tuning = &device->tuning;
+  RED_CUDA_TUNING(RED_TUNING_DEFAULT)
+  const red_tuning_row rows[] = {RED_CUDA_TUNING(RED_TUNING_ROW)};
+  red_device_info info = {.size = sizeof info};
+  fill_info(device->ordinal, ordinal, &info);
+  describe(device, &info);
+  return red_tune_load("cuda", info.name, info.detail, rows, sizeof rows / sizeof rows[0]);
 }
 
 static void close_device(void *state) {
@@ -175,16 +176,24 @@ static void close_device(void *state) {
   free(device);
 }
 
-static void describe(void *state, red_device_info *info) {
-  red_cuda_device *device = state;
-  const red_cuda_function *pipeline = NULL;
-  red_cuda_scope scope;
-  if (red_cuda_pipe_shared(device) > 0 && red_cuda_enter(device, &scope) == RED_OK) {
-    red_cuda_get_kernel(device, RED_CUDA_scan_pipe_f32, &pipeline);
-    red_cuda_leave(&scope);
+static red_status open_device(const char *id, const red_context_options *options, void **opened) {
+  const char *colon = strchr(id, ':');
+  int ordinal = colon != NULL ? atoi(colon + 1) : 0;
+  red_cuda_device *device = calloc(1, sizeof *device);
+  if (device == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a device");
+  red_status status = get_context(device, ordinal, options != NULL ? options->native_context : NULL);
+  if (status != RED_OK) {
+    free(device);
+    return status;
   }
-  size_t used = strlen(info->detail);
-  snprintf(info->detail + used, sizeof info->detail - used, ", %s scan", pipeline != NULL ? "pipelined" : "tiled");
+  pthread_mutex_init(&device->lock, NULL);
+  status = measure(device);
+  if (status == RED_OK) status = tune(device, ordinal);
+  if (status == RED_OK)
+    *opened = device;
+  else
+    close_device(device);
+  return status;
 }
 
 const red_backend red_backend_cuda = {

@@ -5,36 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Tuning, by measurements on an H200 (bench/RESULTS.md)
- * ------------------------------------------------------------- */
-
-/* Up to 256 MB streaming loads gain 5-15 %, they leave dirty lines in the cache alone; beyond they lose 4 %. */
-#define STREAMING_BYTES ((uint64_t)256 << 20)
-
-/*
- * Scans of up to 4 MB want one block for each tile, or 1 MB where only the kernel for any pair of dtypes works that
- * way; beyond, the pipeline's ring wins.
- */
-#define LARGE_SCAN_BYTES ((uint64_t)4 << 20)
-#define ANY_SCAN_BYTES   ((uint64_t)1 << 20)
-
-/* Two places keep the copy engine busy while a tile waits; each more gains, up to what 227 KB hold. */
-#define LEAST_PLACES 2u
-#define MOST_PLACES  7u
-
-/* Beyond, places are looked for in one tile at the end, which takes a microsecond or two; below, in each. */
-#define FAR_BYTES ((uint64_t)128 << 20)
-
 #define REDUCE_THREADS 128u
 #define SCAN_THREADS   256u
 #define SMALL_THREADS  512u
 #define PIPE_THREADS   640u
 
-unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
+unsigned red_cuda_most_places(const red_cuda_device *device) {
   if (device->capability < 90 || device->block_shared < 2048) return 0;
   unsigned places = (device->block_shared - 2048) / RED_CUDA_PIPE_TILE; /* 2 KB: barriers and totals */
-  if (places < LEAST_PLACES) return 0;
-  return (places < MOST_PLACES ? places : MOST_PLACES) * RED_CUDA_PIPE_TILE;
+  if (places < RED_CUDA_LEAST_PLACES) return 0;
+  return places < RED_CUDA_MOST_PLACES ? places : RED_CUDA_MOST_PLACES;
+}
+
+unsigned red_cuda_pipe_shared(const red_cuda_device *device) {
+  return (unsigned)device->tuning.scan_places * RED_CUDA_PIPE_TILE;
 }
 
 /* ---- Elements
@@ -89,11 +73,15 @@ static void set_pad(red_cuda_plan *plan, const red_lowered *lowered) {
 /* ---- How blocks combine
  * ---------------------------------------------------------------------------------------------------- */
 
+static bool polls(const red_cuda_device *device, const red_lowered *lowered) {
+  return red_is_scan(lowered->kind) || lowered->n <= device->tuning.poll_bytes / lowered->in_bytes;
+}
+
 red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowered *lowered,
                                    red_cuda_combine *combine) {
   static const char *const names[] = {"poll", "last", "two", "pdl", "coop", "atomic"};
   const char *asked = getenv("RED_CUDA_COMBINE");
-  *combine = RED_CUDA_POLL;
+  *combine = polls(device, lowered) ? RED_CUDA_POLL : RED_CUDA_LAST;
   if (asked == NULL || *asked == '\0') return RED_OK;
   unsigned c = 0;
   while (c < RED_CUDA_COMBINES && strcmp(names[c], asked) != 0) c++;
@@ -170,9 +158,10 @@ static red_status fill_plan(red_cuda_device *device, const red_lowered *lowered,
   plan->as_it_is =
       lowered->canonical && lowered->out == lowered->acc && !lowered->has_init && lowered->finish == RED_FINISH_VALUE;
   plan->by_vectors = lowered->kind == RED_REDUCE && !lowered->canonical;
-  plan->streaming_bytes = STREAMING_BYTES;
-  uint64_t large_bytes = plan->large.function != NULL ? LARGE_SCAN_BYTES : ANY_SCAN_BYTES;
-  plan->large_elements = (red_is_scan(lowered->kind) ? large_bytes : FAR_BYTES) / lowered->in_bytes;
+  const red_cuda_tuning *tuning = &device->tuning;
+  plan->streaming_bytes = tuning->stream_bytes;
+  uint64_t pipe_bytes = plan->large.function != NULL ? tuning->scan_pipe_bytes : tuning->scan_pipe_bytes_narrow;
+  plan->large_elements = (red_is_scan(lowered->kind) ? pipe_bytes : tuning->far_bytes) / lowered->in_bytes;
   plan->in_order = red_is_scan(lowered->kind) && plan->combine == RED_CUDA_TWO;
   set_pad(plan, lowered);
   return RED_OK;

@@ -10,6 +10,8 @@
 #include "kernels.def"
 #include "kernels/args.h"
 #include "order.h"
+#include "tune.h"
+#include "tuning.def"
 
 /* ---- The device
  * ------------------------------------------------------------------------------------------------------ */
@@ -38,6 +40,10 @@ typedef struct red_cuda_function {
 typedef struct red_cuda_queue red_cuda_queue;
 typedef struct red_cuda_copiers red_cuda_copiers;
 
+typedef struct red_cuda_tuning {
+  RED_CUDA_TUNING(RED_TUNING_FIELD)
+} red_cuda_tuning;
+
 typedef struct red_cuda_device {
   CUdevice ordinal;
   CUcontext context;
@@ -45,6 +51,7 @@ typedef struct red_cuda_device {
   unsigned multiprocessors, capability; /* 90: compute capability 9.0 */
   unsigned block_shared;                /* most shared memory of a block */
   bool cooperative;
+  red_cuda_tuning tuning;
   pthread_mutex_t lock; /* of what follows */
   CUmodule modules[RED_CUDA_MODULE_COUNT];
   red_cuda_function functions[RED_CUDA_KERNEL_COUNT];
@@ -176,7 +183,10 @@ typedef struct red_cuda_plan {
 } red_cuda_plan;
 
 /* Dynamic shared memory of the pipelined scans: a ring of tiles of 32 KB. 0: the device has none. */
-#define RED_CUDA_PIPE_TILE 32768u
+#define RED_CUDA_PIPE_TILE    32768u
+#define RED_CUDA_LEAST_PLACES 2u
+#define RED_CUDA_MOST_PLACES  7u
+unsigned red_cuda_most_places(const red_cuda_device *device);
 unsigned red_cuda_pipe_shared(const red_cuda_device *device);
 
 /* choose.c: kernels, or RED_CUDA_NO_KERNEL, and what a block of them takes. */
@@ -191,7 +201,7 @@ red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered
 /* plan.c */
 red_status red_cuda_plan_create(void *device, const red_lowered *lowered, void **plan, uint64_t *workspace);
 void red_cuda_plan_destroy(void *device, void *plan);
-/* The combination that RED_CUDA_COMBINE asks for, where it can be had; polling otherwise. */
+/* The combination that RED_CUDA_COMBINE asks for, where it can be had; what the tuning says otherwise. */
 red_status red_cuda_choose_combine(const red_cuda_device *device, const red_lowered *lowered,
                                    red_cuda_combine *combine);
 

@@ -9,16 +9,14 @@
 
 #include "fpenv.h"
 
-#define PIECE_BYTES ((uint64_t)16 << 20) /* of the larger side: 0.3 ms on the bus, against 10 us of overhead */
-
 typedef struct pieces {
   uint64_t elements; /* of a piece: a power of two; n if there is only one */
   uint64_t count;
   unsigned stages;
 } pieces;
 
-static pieces cut(uint64_t n, unsigned element_bytes) {
-  pieces p = {.elements = PIECE_BYTES / element_bytes};
+static pieces cut(const red_cuda_job *job, uint64_t n, unsigned element_bytes) {
+  pieces p = {.elements = job->device->tuning.host_piece_bytes / element_bytes};
   p.count = n == 0 ? 0 : (n - 1) / p.elements + 1;
   if (p.count == 1) p.elements = n;
   p.stages = p.count < RED_CUDA_STAGES ? (unsigned)p.count : RED_CUDA_STAGES;
@@ -163,8 +161,10 @@ static red_status reduce_pieces(const red_cuda_job *job, red_cuda_staging *stagi
 red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
                                  red_state *state, red_stats_state *stats, red_exact *exact) {
   unsigned bytes = lowered->in_bytes;
-  gathered all = {
-      .lowered = lowered, .pieces = cut(lowered->n, in2 != NULL ? 2 * bytes : bytes), .stats = stats, .exact = exact};
+  gathered all = {.lowered = lowered,
+                  .pieces = cut(job, lowered->n, in2 != NULL ? 2 * bytes : bytes),
+                  .stats = stats,
+                  .exact = exact};
   red_forest_clear(&all.forest);
   if (exact != NULL) red_exact_clear(exact);
   red_moments_clear(&all.moments);
@@ -280,7 +280,7 @@ red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lower
   unsigned widest = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
   scanning s = {.job = job,
                 .lowered = lowered,
-                .pieces = cut(lowered->n, widest),
+                .pieces = cut(job, lowered->n, widest),
                 .in = in,
                 .out = out,
                 .in_pinned = red_cuda_is_pinned(in, lowered->n * lowered->in_bytes),

@@ -8,7 +8,6 @@
 
 #include "cpus.h"
 #include "room.h"
-#include "tune.h"
 
 static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   if (capacity == 0) return 1;
@@ -32,20 +31,13 @@ static void print_detail(const red_cpu *cpu, char *text, size_t bytes) {
 /* The defaults, then what was measured on a device of this description. */
 static red_status tune(red_cpu *cpu) {
   red_cpu_tuning *tuning = &cpu->tuning;
-#define X(name, value, least, most, power) tuning->name = value;
-  RED_CPU_TUNING(X)
-#undef X
+  RED_CPU_TUNING(RED_TUNING_DEFAULT)
   tuning->stream_bytes = red_cpu_last_level_cache() / 2;
   tuning->narrow_bytes = red_cpu_last_level_cache();
-  const red_tuning_row rows[] = {
-#define X(name, value, least, most, power) {#name, least, most, power, &tuning->name},
-      RED_CPU_TUNING(X)
-#undef X
-  };
-  char detail[96], device[192];
+  const red_tuning_row rows[] = {RED_CPU_TUNING(RED_TUNING_ROW)};
+  char detail[96];
   print_detail(cpu, detail, sizeof detail);
-  snprintf(device, sizeof device, "omp: %s, %s", red_cpu_model(), detail);
-  return red_tune_load(device, rows, sizeof rows / sizeof rows[0]);
+  return red_tune_load("omp", red_cpu_model(), detail, rows, sizeof rows / sizeof rows[0]);
 }
 
 static red_status open_cpu(const char *id, const red_context_options *options, void **device) {

@@ -4,13 +4,12 @@
 #define RED_OMP_ROOM_H
 
 #include "backend.h"
+#include "tune.h"
 #include "tuning.def"
 #include "vec/kernels.h"
 
 typedef struct red_cpu_tuning {
-#define X(name, value, least, most, power) uint64_t name;
-  RED_CPU_TUNING(X)
-#undef X
+  RED_CPU_TUNING(RED_TUNING_FIELD)
 } red_cpu_tuning;
 
 typedef struct red_cpu {

@@ -111,12 +111,30 @@ static red_status make_context(red_cl_device *device, const red_context_options 
 }
 
 /* Lanes of a work-group: a row of the canonical order at most, what the device allows, what its local memory holds. */
-static uint32_t group_size(const red_cl_traits *traits) {
-  if (traits->shape == RED_CL_WIDE) return 1;
+static uint32_t most_items(const red_cl_device *device) {
+  const red_cl_traits *traits = &device->traits;
   uint32_t group = 1;
+  if (red_cl_is_wide(device)) return group;
   while (group < 256 && 2 * group <= traits->most_group && (uint64_t)2 * group * LANE_BYTES <= traits->local_memory)
     group *= 2;
   return group;
+}
+
+/* A warp; more than one where there are several at all. */
+static uint32_t least_items(const red_cl_device *device) {
+  if (red_cl_is_wide(device)) return 2;
+  return device->traits.shape == RED_CL_PTX ? 32 : 1;
+}
+
+/* The defaults, then what was measured on a device of this description. */
+static red_status tune(red_cl_device *device) {
+  red_cl_tuning *tuning = &device->tuning;
+  RED_CL_TUNING(RED_TUNING_DEFAULT)
+  const red_tuning_row rows[] = {RED_CL_TUNING(RED_TUNING_ROW)};
+  red_status status =
+      red_tune_load("opencl", device->traits.name, device->traits.detail, rows, sizeof rows / sizeof rows[0]);
+  device->group = (uint32_t)tuning->work_items;
+  return status;
 }
 
 static void close_device(void *state) {
@@ -139,18 +157,15 @@ static red_status open_device(const char *id, const red_context_options *options
   visit_devices(seek_device, &wanted);
   if (!wanted.hit) return red_fail(RED_ERR_NO_DEVICE, "there is no OpenCL device %s", id);
   if (wanted.found.reason[0] != '\0') return red_fail(RED_ERR_UNSUPPORTED, "%s", wanted.found.reason);
-  bool passed;
-  red_status status = red_cl_vet(&wanted.found, &passed);
-  if (status != RED_OK) return status;
   red_cl_device *device = calloc(1, sizeof *device);
   if (device == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a device");
   device->traits = wanted.found;
-  device->has_passed = passed;
   device->owner = getpid();
-  device->group = group_size(&device->traits);
   pthread_mutex_init(&device->launch, NULL);
   pthread_mutex_init(&device->build, NULL);
-  status = make_context(device, options);
+  red_status status = tune(device);
+  if (status == RED_OK) status = red_cl_vet(&device->traits, &device->has_passed);
+  if (status == RED_OK) status = make_context(device, options);
   if (status == RED_OK) {
     red_cl_learn_handles(device);
     status = red_cl_queue_init(device, NULL, &device->own);

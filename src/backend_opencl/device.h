@@ -9,6 +9,8 @@
 
 #include "api.h"
 #include "backend.h"
+#include "tune.h"
+#include "tuning.def"
 
 /* How a kernel's lanes work together; also what RED_OPENCL_SHAPE may force. */
 typedef enum red_cl_shape {
@@ -66,18 +68,27 @@ typedef struct red_cl_queue {
   red_cl_board board;
 } red_cl_queue;
 
+typedef struct red_cl_tuning {
+  RED_CL_TUNING(RED_TUNING_FIELD)
+} red_cl_tuning;
+
 typedef struct red_cl_device {
   red_cl_traits traits;
   bool has_passed; /* its known-answer test, in another process */
   cl_context context;
   const void *dispatch; /* what every object of its driver begins with, or NULL */
   red_cl_queue own;
+  red_cl_tuning tuning;
   uint32_t group;         /* lanes of a work-group, a power of two; 1 for the wide shape */
   pid_t owner;            /* drivers do not survive fork() */
   pthread_mutex_t launch; /* kernel objects keep their arguments: set and enqueue are one step; guards `own` too */
   pthread_mutex_t build;  /* guards `programs` */
   red_cl_program *programs;
 } red_cl_device;
+
+static inline bool red_cl_is_wide(const red_cl_device *device) {
+  return device->traits.shape == RED_CL_WIDE;
+}
 
 /* ---- vet.c: try a driver aside; `*passed` stays false where that is not possible ---- */
 red_status red_cl_vet(const red_cl_traits *traits, bool *passed);
@@ -278,11 +289,10 @@ typedef void red_cl_visitor(void *state, const red_lowered *lowered, const red_c
 /* Compute the nodes of a host or device array of n > 0 elements and show them to the visitor, from left to right. */
 red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state);
 
-/* ---- pipe.c: bytes of a tile, tiles in a ring, warps that add and warps that write, work-groups for each unit ---- */
+/* ---- pipe.c: bytes of a tile, tiles in a ring, warps that add and warps that write ---- */
 #define RED_CL_PIPE_TILE    8192
 #define RED_CL_PIPE_PLACES  5
 #define RED_CL_PIPE_WORKERS 2
-#define RED_CL_PIPE_GROUPS  4
 #define RED_CL_PIPE_THREADS (32 * (2 * RED_CL_PIPE_WORKERS + 4))
 bool red_cl_has_pipe(const red_cl_device *device, const red_lowered *lowered);
 /* Does it take this array? Else it is reduce-then-scan. */

@@ -41,8 +41,8 @@ static uint32_t nodes_group(const red_cl_device *device, const red_lowered *lowe
 /* Enough runs to keep all units busy, long enough to be worth a work-item; lanes share one node of at most 32 chunks.
  */
 static unsigned run_level(const red_cl_device *device, uint64_t chunks) {
-  bool wide = device->traits.shape == RED_CL_WIDE;
-  uint64_t wanted = wide ? (uint64_t)device->traits.units * 16 : 2048;
+  bool wide = red_cl_is_wide(device);
+  uint64_t wanted = device->traits.units * device->tuning.reduce_runs_per_unit;
   unsigned level = wide ? 2 : 0, most = wide ? 40 : 5;
   while (level < most && chunks >> level > wanted) level++;
   return level;

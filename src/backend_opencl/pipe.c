@@ -63,7 +63,7 @@ red_status red_cl_pipe_launch(const red_cl_run *run, const red_exec *exec, uint6
   status = red_cl_board_epoch(run->queue, &p.epoch);
   if (status != RED_OK) return status;
   p.counted = board->counted;
-  uint64_t groups = (uint64_t)run->device->traits.units * RED_CL_PIPE_GROUPS;
+  uint64_t groups = (uint64_t)run->device->traits.units * run->device->tuning.scan_groups_per_unit;
   if (groups > p.tiles) groups = p.tiles;
   red_cl_rules rules = red_cl_rules_of(lowered);
   red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_SCAN_PIPE]};

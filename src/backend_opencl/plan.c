@@ -25,13 +25,11 @@ red_status red_cl_supports(void *state, const red_lowered *lowered) {
  * A host array is worked on in pieces of a power of two elements: as large as a buffer may be where the device works on
  * the array itself, else moderate, since a copy of the piece lies in device memory.
  */
-#define COPIED_PIECE ((uint64_t)64 << 20)
-
 static uint64_t piece_elements(const red_cl_device *device, const red_lowered *lowered) {
   uint64_t element = lowered->in_bytes;
   if (is_scan(lowered) && lowered->out_bytes > element) element = lowered->out_bytes;
   uint64_t most = device->traits.most_alloc;
-  if (!red_cl_works_in_place(device) && most > COPIED_PIECE) most = COPIED_PIECE;
+  if (!red_cl_works_in_place(device) && most > device->tuning.host_piece_bytes) most = device->tuning.host_piece_bytes;
   const char *forced = getenv("RED_OPENCL_PIECE"); /* bytes, for tests of work in pieces */
   if (forced != NULL && *forced != '\0') most = strtoull(forced, NULL, 10);
   uint64_t chunk = red_chunk_elements(lowered), piece = chunk;

@@ -27,12 +27,9 @@ static uint64_t tiles_of(uint64_t n, unsigned level) {
 
 #define WIDE_LEVEL      14 /* a tile of 16 K elements: some microseconds of work */
 #define EXPANSION_WORDS 80
-#define LARGE_BYTES                                                                                                    \
-  ((uint64_t)1 << 20) /* outputs beyond a core's cache are written past it: 1.3 to 1.9 times as fast */
 #define WINDOW_BYTES    ((uint64_t)4 << 20)       /* in and out of a window together, for each unit */
 #define PASS_NODE(tile) (8 + 88 * ((tile)&1) + 8) /* the first node of what is handed to a tile */
 #define PASS_WORDS      184                       /* as kernels/scan_wide.cl has it */
-#define PART_BYTES      ((uint64_t)256 << 10)     /* of a pass's tile, of the wider of input and output: stays in L2 */
 
 bool red_cl_scans_in_pass(const red_cl_device *device) {
   return device->traits.shape == RED_CL_WIDE && device->traits.one_pass;
@@ -83,7 +80,8 @@ static void output_args(const red_cl_run *run, const array *a, red_cl_call *call
   red_cl_arg(call, sizeof last, &last);
   red_cl_arg_mem(call, a->out);
   red_cl_arg_u64(call, a->out_offset);
-  if (run->device->traits.shape == RED_CL_WIDE) red_cl_arg_u32(call, a->n * lowered->out_bytes >= LARGE_BYTES);
+  if (run->device->traits.shape == RED_CL_WIDE)
+    red_cl_arg_u32(call, a->n * lowered->out_bytes >= run->device->tuning.scan_stream_bytes);
 }
 
 static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t first_tile, uint64_t tiles,
@@ -112,7 +110,7 @@ static red_status launch_wide_starts(const red_cl_run *run, const array *a, uint
 static unsigned pass_level(const red_cl_run *run, uint64_t n) {
   const red_lowered *lowered = run->lowered;
   uint64_t element = lowered->in_bytes > lowered->out_bytes ? lowered->in_bytes : lowered->out_bytes;
-  unsigned level = (unsigned)__builtin_ctzll(PART_BYTES / element);
+  unsigned level = (unsigned)__builtin_ctzll(run->device->tuning.scan_part_bytes / element);
   while (level > 12 && n >> level < (uint64_t)4 * run->device->traits.units) level--;
   return level;
 }

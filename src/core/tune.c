@@ -14,7 +14,8 @@
 enum {
   LINE_BYTES = 512,
   PATH_BYTES = 4096,
-  FAULT_BYTES = 320
+  FAULT_BYTES = 320,
+  DEVICE_BYTES = 320
 };
 
 static const char first_line[] = "libred tuning 1";
@@ -57,6 +58,7 @@ static bool parse_value(const char *text, uint64_t *value) {
 static bool set_row(reading *r, size_t i, const char *text) {
   const red_tuning_row *row = &r->rows[i];
   uint64_t value;
+  if (row->most < row->least) return fault(r, "a row that this device has no use for:", row->name);
   bool good = parse_value(text, &value) && value >= row->least && value <= row->most;
   if (good && row->power_of_two) good = (value & (value - 1)) == 0;
   if (!good) {
@@ -138,14 +140,16 @@ static red_status refuse(bool named, const char *path, const char *why) {
   return RED_OK;
 }
 
-red_status red_tune_load(const char *device, const red_tuning_row *rows, size_t count) {
-  char own[PATH_BYTES], why[FAULT_BYTES + 32];
+red_status red_tune_load(const char *backend, const char *name, const char *detail, const red_tuning_row *rows,
+                         size_t count) {
+  char own[PATH_BYTES], why[FAULT_BYTES + 32], device[DEVICE_BYTES];
   const char *path = getenv("RED_TUNE_FILE");
   bool named = path != NULL;
   if (named ? path[0] == '\0' : !default_path(own, sizeof own)) return RED_OK;
   if (!named) path = own;
   FILE *file = fopen(path, "re");
   if (file == NULL) return !named && errno == ENOENT ? RED_OK : refuse(named, path, strerror(errno));
+  snprintf(device, sizeof device, "%s: %s, %s", backend, name, detail);
   reading r = {.rows = rows, .count = count, .device = device};
   unsigned line = read_file(&r, file);
   fclose(file);

@@ -3,21 +3,20 @@
 #ifndef REDTOOL_TUNE_MEASURE_H
 #define REDTOOL_TUNE_MEASURE_H
 
+#include "bench/device.h"
 #include "bench/sampling.h"
 #include "tune/tune.h"
 
 struct tuning {
+  const struct bench_device *device; /* opened with the defaults */
   unsigned threads;
-  char section[256];        /* of the file: "omp: name, detail" */
+  char section[320];        /* of the file: "omp: name, detail" */
   struct sampling sampling; /* of one size of a row */
 };
 
-/* The library's description of the CPU device, with the defaults. */
-int tune_describe(struct tuning *tuning, unsigned threads);
-
 int tune_measure(const struct tuning *tuning, const struct tune_row *row, struct tune_result *result);
 
-/* The first lines of a tuning file, up to its section. */
-int tune_header(const struct tuning *tuning, char *text, size_t bytes);
+/* The first lines of a tuning file. */
+extern const char tune_file_begin[];
 
 #endif
