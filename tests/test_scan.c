@@ -122,6 +122,30 @@ START_TEST(many_windows) {
 }
 END_TEST
 
+/* Host memory that a device of its own takes in pieces: what ripples through several of them must arrive. */
+START_TEST(many_pieces) {
+  enum {
+    N = 1 << 23 /* four of 16 MiB of output */
+  };
+  if (suite_threads() > 1) return; /* a CPU has no pieces */
+  random_state random = random_start(9);
+  red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, N);
+  float *in = malloc(N * sizeof *in);
+  double *expected = malloc(N * sizeof *expected), *out = malloc(N * sizeof *out);
+  problem.acc = problem.out = RED_F64;
+  random_numbers(&random, RED_F32, in, N);
+  ck_red(red_reference(&problem, in, expected));
+  red_status status = red_run(context, &problem, in, out);
+  if (!may_refuse(&problem, status)) {
+    ck_red(status);
+    compare_outputs(&problem, "through many pieces", expected, out);
+  }
+  free(in);
+  free(expected);
+  free(out);
+}
+END_TEST
+
 /* A scan of a prefix is the prefix of the scan. */
 START_TEST(prefixes) {
   random_state random = random_start(5);
@@ -189,6 +213,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, accumulators_and_outputs);
   tcase_add_test(tests, threads);
   tcase_add_test(tests, many_windows);
+  tcase_add_test(tests, many_pieces);
   tcase_add_test(tests, prefixes);
   tcase_add_test(tests, exclusive_is_shifted);
   tcase_add_test(tests, alignments);

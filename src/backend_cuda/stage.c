@@ -200,16 +200,28 @@ typedef struct scanning {
   const char *in;
   char *out;
   bool in_pinned, out_pinned;
+  bool ripples;      /* the last output of a whole piece is for the host */
   red_forest forest; /* nodes of the pieces so far */
 } scanning;
 
+/* P at the end of the pieces so far. */
+static red_state prefix_of(const scanning *s) {
+  red_state init = {.u64 = s->job->plan->element.init};
+  return red_forest_prefix(&s->forest, s->lowered, s->lowered->has_init ? &init : NULL);
+}
+
 /* P at the beginning of piece i, as the initial value of its scan: the kernels count elements from there. */
 static uint64_t carry_into(const scanning *s, uint64_t i) {
-  const red_lowered *lowered = s->lowered;
-  red_state init = {.u64 = s->job->plan->element.init};
-  red_state carry = red_forest_prefix(&s->forest, lowered, lowered->has_init ? &init : NULL);
-  if (lowered->finish == RED_FINISH_ALL) return carry.u64 == i * s->pieces.elements ? 0 : UINT64_MAX;
+  red_state carry = prefix_of(s);
+  if (s->lowered->finish == RED_FINISH_ALL) return carry.u64 == i * s->pieces.elements ? 0 : UINT64_MAX;
   return carry.u64;
+}
+
+/* P at the end of a whole piece is rippled through the nodes of those before it, which kernels do not see. */
+static void ripple(const scanning *s, uint64_t i) {
+  uint64_t end = (i + 1) * s->pieces.elements;
+  if (!s->ripples || end > s->lowered->n) return;
+  red_state_store(s->lowered, prefix_of(s), end, s->out + (end - 1) * s->lowered->out_bytes);
 }
 
 static red_status scan_piece(scanning *s, uint64_t i, const red_cuda_question *question) {
@@ -245,10 +257,14 @@ static red_status upload_piece(scanning *s, uint64_t i) {
   return red_cuda_stage_upload(s->staging, s->job->queue, (unsigned)(i % RED_CUDA_STAGES), &source, 1);
 }
 
+/* Its total has been taken, if it is a whole one. */
 static red_status piece_arrives(scanning *s, uint64_t i) {
   unsigned bytes = s->lowered->out_bytes;
-  return red_cuda_stage_arrive(s->staging, (unsigned)(i % RED_CUDA_STAGES), s->out + i * s->pieces.elements * bytes,
-                               length_of(&s->pieces, s->lowered->n, i) * bytes, s->out_pinned);
+  red_status status =
+      red_cuda_stage_arrive(s->staging, (unsigned)(i % RED_CUDA_STAGES), s->out + i * s->pieces.elements * bytes,
+                            length_of(&s->pieces, s->lowered->n, i) * bytes, s->out_pinned);
+  if (status == RED_OK) ripple(s, i);
+  return status;
 }
 
 /* The total of piece i, which the next one waits for. */
@@ -285,12 +301,13 @@ red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lower
                 .out = out,
                 .in_pinned = red_cuda_is_pinned(in, lowered->n * lowered->in_bytes),
                 .out_pinned = red_cuda_is_pinned(out, lowered->n * lowered->out_bytes)};
+  s.ripples = s.pieces.count > 1 && lowered->canonical && lowered->kind == RED_INCLUSIVE_SCAN;
   red_forest_clear(&s.forest);
   red_status status = red_cuda_staging_get(job->device, job->queue, s.pieces.elements * lowered->in_bytes,
                                            s.pieces.elements * lowered->out_bytes, s.pieces.stages, &s.staging);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
-  status = scan_pieces(&s, total != NULL);
+  status = scan_pieces(&s, total != NULL || (s.ripples && lowered->n % s.pieces.elements == 0));
   if (status != RED_OK) status = drain(job, s.staging, status);
   if (status == RED_OK && total != NULL) *total = s.forest.nodes[0].state; /* n is a power of two: one node */
   red_fpenv_leave(saved);
