@@ -65,9 +65,10 @@ INLINE v_f64 last_terms_at(terms t, size_t i, size_t count) {
   return map_f64(t.map, x, t.map == RED_MAP_PRODUCT ? widen_partial(t.in, t.q + offset, count) : x);
 }
 
+/* One line of several: the others come with it, and asking for all of them keeps the core from asking for others. */
 INLINE void prefetch(terms t, size_t i) {
-  __builtin_prefetch(t.p + i * bytes_of(t.in) + AHEAD);
-  if (t.map == RED_MAP_PRODUCT) __builtin_prefetch(t.q + i * bytes_of(t.in) + AHEAD);
+  __builtin_prefetch(t.p + i * bytes_of(t.in) + AHEAD, 0, 2);
+  if (t.map == RED_MAP_PRODUCT) __builtin_prefetch(t.q + i * bytes_of(t.in) + AHEAD, 0, 2);
 }
 
 /* ---- The first look ---- */
@@ -128,13 +129,14 @@ INLINE double add_plain(terms t, size_t n, range *seen) {
   for (unsigned k = 0; k < 2 * UNROLL; k++) acc[k] = (v_f64){0};
   for (unsigned k = 0; k < UNROLL; k++) looks[k] = look_nowhere();
   size_t i = 0;
-  for (; i + UNROLL * STEP <= n; i += UNROLL * STEP)
+  for (; i + UNROLL * STEP <= n; i += UNROLL * STEP) {
+    prefetch(t, i);
     for (unsigned k = 0; k < UNROLL; k++) {
-      prefetch(t, i + k * STEP);
       looks[k] = look_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4);
       acc[2 * k] += terms_at(t, i + k * STEP);
       acc[2 * k + 1] += terms_at(t, i + k * STEP + LANES);
     }
+  }
   for (; i < n; i += STEP) {
     uint8_t padded[VB] = {0};
     const terms last = {t.in, t.map, padded, NULL};
@@ -214,13 +216,14 @@ INLINE range add_folded(terms t, size_t n, int grid, fold *f) {
   look looks[2] = {look_nowhere(), look_nowhere()};
   for (unsigned k = 0; k < CHAINS; k++) f[k] = (fold){fold_start(grid), fold_start(fine_grid(grid, ADDS))};
   size_t i = 0;
-  for (; i + CHAINS * LANES <= n; i += CHAINS * LANES)
+  for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
+    prefetch(t, i);
     for (unsigned k = 0; k < CHAINS; k++) {
       v_f64 x = terms_at(t, i + k * LANES);
-      prefetch(t, i + k * LANES);
       looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
       f[k] = fold_in(f[k], x);
     }
+  }
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);

@@ -89,13 +89,14 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
   }
   for (unsigned k = 0; k < 2; k++) f->x[k] = f->y[k] = look_nowhere();
   size_t i = 0;
-  for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES)
+  for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES) {
+    __builtin_prefetch(p + 8 * i + AHEAD, 0, 2);
+    if (map == RED_MAP_PRODUCT) __builtin_prefetch(q + 8 * i + AHEAD, 0, 2);
     for (unsigned k = 0; k < LONG_CHAINS; k++) {
       const size_t at = (i + k * LANES) * 8;
-      __builtin_prefetch(p + at + AHEAD);
-      if (map == RED_MAP_PRODUCT) __builtin_prefetch(q + at + AHEAD);
       fold_product(f, k, map, (v_f64)v_load(p + at), (v_f64)v_load(q + at));
     }
+  }
   for (unsigned k = 0; k < LONG_CHAINS; k++, i += LANES) {
     if (i >= n) break;
     fold_product(f, k, map, factors(p, i, n), factors(q, i, n));
