@@ -3,7 +3,7 @@
  * Sums of floats without rounding, a block in the nearest cache at a time. A look at a block finds how large and how
  * fine its numbers are; the cheapest way that this proves to be exact adds it up:
  *   - doubles, where the whole block's sum has at most 53 bits (narrow inputs of moderate range);
- *   - two doubles, one on a coarse grid and one for what that leaves (f64 of moderate range);
+ *   - two or three doubles, on a coarse grid and on finer ones for what that leaves (exact_fold.h; moderate ranges);
  *   - bins, for any numbers (exact_bins.h).
  * The first two look while they add, and their result is thrown away if it turns out not to be exact. Infinities and
  * NaNs are flags.
@@ -12,12 +12,11 @@
 #define RED_VEC_EXACT_BLOCK_H
 
 #include "exact_bins.h"
-#include "exact_look.h"
+#include "exact_fold.h"
 
 enum {
   BLOCK = 2048, /* elements, at most */
   BLOCK_LOG2 = 11,
-  LANES = VB / 8,
   MOST_TRUST = 15,
   AHEAD = 4096,         /* bytes of prefetching */
   BINNED_AHEAD = 16384, /* into the next cache: the bins need most of the nearest */
@@ -93,13 +92,24 @@ INLINE range look_over_bits(red_dtype in, const uint8_t *p, size_t n) {
   return range_of(in, look_merge(seen[0], seen[1]));
 }
 
+/* Of doubles that are elements or products of a narrower type: these have fewer bits below their highest. */
+INLINE range range_of_terms(terms t, look seen) {
+  range r = range_of(RED_F64, seen);
+  if (t.in == RED_F64) return r;
+  const int fraction = fraction_of(t.in), least_bit = least_bit_of(t.in);
+  r.bottom += 52 - (multiplies(t.map) ? 2 * fraction + 1 : fraction);
+  const int least = multiplies(t.map) ? 2 * least_bit : least_bit;
+  if (r.bottom < least) r.bottom = least;
+  return r;
+}
+
 INLINE range look_over(terms t, size_t n) {
   if (!multiplies(t.map)) return look_over_bits(t.in, t.p, n);
   look seen = look_nowhere();
   size_t i = 0;
   for (; i + LANES <= n; i += LANES) seen = look_at(seen, (v_u8)terms_at(t, i), 8);
   if (i < n) seen = look_at(seen, (v_u8)last_terms_at(t, i, n - i), 8);
-  return range_of(RED_F64, seen);
+  return range_of_terms(t, seen);
 }
 
 /* ---- Adding a block ---- */
@@ -154,83 +164,30 @@ INLINE double add_plain(terms t, size_t n, range *seen) {
   return total(acc[0] + acc[1]);
 }
 
-/*
- * Both parts begin as 3/2 of a power of two so large that their last places, 2^grid and 2^(grid - step), never change:
- * what `coarse` takes of x is x rounded to its grid, the rest is found exactly and taken by `fine`. What they have
- * taken in the end is a difference of their bits.
- */
-typedef struct fold {
-  v_f64 coarse, fine;
-} fold;
-
-INLINE fold fold_in(fold f, v_f64 x) {
-  v_f64 coarse = f.coarse + x;
-  return (fold){coarse, f.fine + (x - (coarse - f.coarse))};
-}
-
-INLINE v_f64 fold_start(int grid) {
-  uint64_t bits = (uint64_t)(grid + 52 + 1023) << 52 | (uint64_t)1 << 51;
-  return (v_f64)((v_u64){0} + bits);
-}
-
-/* Of a block in which a lane takes at most 2^adds terms: |rest| <= 2^(grid - 1), and sums stay below 2^51 places. */
-INLINE int fine_grid(int grid, int adds) {
-  const int fine = grid + adds - 52;
-  return fine > -1074 ? fine : -1074;
-}
-
-INLINE bool grid_suits(int grid, range r, int adds) {
-  return r.top + adds <= grid + 51 && fine_grid(grid, adds) <= r.bottom;
-}
-
-/* Whether there is a grid, and one with some room for larger numbers; the power of two must be finite and normal. */
-INLINE bool find_grid(range r, int adds, int *grid) {
-  int least = r.top + adds - 51, most = r.bottom + 52 - adds;
-  if (least < -1074) least = -1074;
-  if (most > 970) most = 970;
-  *grid = least + 3 < most ? least + 3 : most;
-  return least <= most;
-}
-
-/* What the coarse parts, or the fine ones, of some folds have taken in all, in places. */
-INLINE int64_t taken(const v_f64 *part, unsigned count, unsigned stride, v_f64 start) {
-  v_u64 places = {0};
-  for (unsigned k = 0; k < count; k++) places += (v_u64)part[k * stride] - (v_u64)start;
-  int64_t all = 0;
-  for (unsigned l = 0; l < LANES; l++) all += ((v_i64)places)[l];
-  return all;
-}
-
-INLINE void add_folds(const fold *f, unsigned count, int grid, int adds, red_exact *sum) {
-  const int fine = fine_grid(grid, adds);
-  red_exact_add_integer(sum, taken(&f->coarse, count, 2, fold_start(grid)), (unsigned)(grid - RED_EXACT_UNIT));
-  red_exact_add_integer(sum, taken(&f->fine, count, 2, fold_start(fine)), (unsigned)(fine - RED_EXACT_UNIT));
-}
-
 enum {
   ADDS = BLOCK_LOG2 - (VB == 64 ? 5 : VB == 32 ? 4 : 3) /* log2 of the terms that a lane of a chain takes */
 };
 
 /* Fold a block's terms into f[CHAINS], which is right if grid_suits() what was seen. */
-INLINE range add_folded(terms t, size_t n, int grid, fold *f) {
+INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, fold *f) {
   look looks[2] = {look_nowhere(), look_nowhere()};
-  for (unsigned k = 0; k < CHAINS; k++) f[k] = (fold){fold_start(grid), fold_start(fine_grid(grid, ADDS))};
+  for (unsigned k = 0; k < CHAINS; k++) f[k] = fold_start(grid, ADDS, levels);
   size_t i = 0;
   for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
     prefetch(t, i);
     for (unsigned k = 0; k < CHAINS; k++) {
       v_f64 x = terms_at(t, i + k * LANES);
       looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
-      f[k] = fold_in(f[k], x);
+      f[k] = fold_in(f[k], x, levels);
     }
   }
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
     looks[0] = look_at(looks[0], (v_u8)x, 8);
-    f[k] = fold_in(f[k], x);
+    f[k] = fold_in(f[k], x, levels);
   }
-  return range_of(RED_F64, look_merge(looks[0], looks[1]));
+  return range_of_terms(t, look_merge(looks[0], looks[1]));
 }
 
 INLINE void add_scalars(terms t, size_t first, size_t n, red_exact *sum) {
@@ -280,8 +237,10 @@ typedef struct course {
   bool wide;        /* the last block went to the bins: the next one is not expected to do without */
   unsigned trust;   /* so many more blocks need no look for that, */
   unsigned trusted; /* as after the last look */
+  bool folded;      /* narrow sums: the last block was more than a double holds */
   bool has_grid;
-  int grid; /* that suited a block before */
+  int grid;        /* that suited a block before, */
+  unsigned levels; /* with so many parts */
 } course;
 
 /*
@@ -337,23 +296,19 @@ INLINE void expect(course *c, bool wide) {
   c->wide = wide;
 }
 
-INLINE void add_block_narrow(terms t, size_t n, course *c, red_exact *sum) {
-  range r;
-  if (c->wide && !is_trusted(c, n, sum)) {
-    r = look_over(t, n);
-    if (is_settled(t, n, r, sum)) return;
-    expect(c, !is_plain(r));
-  }
-  if (!c->wide) {
-    double block = add_plain(t, n, &r);
-    if (is_settled(t, n, r, sum)) return;
-    if (is_plain(r)) {
-      red_exact_add_scaled(sum, block, 0);
-      return;
-    }
-    expect(c, true);
-  }
-  add_any(t, n, c, sum);
+/* Elements of narrower types: folding them in three parts takes as long as bins. */
+INLINE bool is_narrow_sum(terms t) {
+  return t.in != RED_F64 && !multiplies(t.map);
+}
+
+/* A grid for the next folds, or the bins. */
+INLINE void expect_range(terms t, range r, course *c) {
+  bool found = find_grid(r, ADDS, 2, &c->grid);
+  c->levels = found || is_narrow_sum(t) ? 2 : 3;
+  if (c->levels == 3) found = find_grid(r, ADDS, 3, &c->grid);
+  expect(c, !found);
+  c->has_grid = true;
+  c->folded = !is_plain(r);
 }
 
 INLINE void add_block_wide(terms t, size_t n, course *c, red_exact *sum) {
@@ -361,27 +316,35 @@ INLINE void add_block_wide(terms t, size_t n, course *c, red_exact *sum) {
   if (!c->has_grid || (c->wide && !is_trusted(c, n, sum))) {
     r = look_over(t, n);
     if (is_settled(t, n, r, sum)) return;
-    c->has_grid = true;
-    expect(c, !find_grid(r, ADDS, &c->grid));
+    expect_range(t, r, c);
   }
   while (!c->wide) {
     fold f[CHAINS];
-    r = add_folded(t, n, c->grid, f);
+    const int grid = c->grid;
+    const unsigned levels = c->levels;
+    r = levels == 2 || is_narrow_sum(t) ? add_folded(t, n, grid, 2, f) : add_folded(t, n, grid, 3, f);
     if (is_settled(t, n, r, sum)) return;
-    if (grid_suits(c->grid, r, ADDS)) {
-      add_folds(f, CHAINS, c->grid, ADDS, sum);
-      return;
-    }
-    expect(c, !find_grid(r, ADDS, &c->grid));
+    const bool suits = grid_suits(grid, r, ADDS, levels);
+    if (suits) add_folds(f, CHAINS, grid, ADDS, levels, sum);
+    if (!suits || levels == 3) expect_range(t, r, c);
+    c->folded = !is_plain(r);
+    if (suits) return;
   }
   add_any(t, n, c, sum);
 }
 
 INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
-  if (t.in == RED_F64 || multiplies(t.map))
-    add_block_wide(t, n, c, sum);
-  else
-    add_block_narrow(t, n, c, sum);
+  if (is_narrow_sum(t) && !c->folded) {
+    range r;
+    double block = add_plain(t, n, &r);
+    if (is_settled(t, n, r, sum)) return;
+    if (is_plain(r)) {
+      red_exact_add_scaled(sum, block, 0);
+      return;
+    }
+    expect_range(t, r, c);
+  }
+  add_block_wide(t, n, c, sum);
 }
 
 /* All of a kernel call, but for products of f64. */

@@ -59,11 +59,13 @@ INLINE ranges look_over_factors(red_map map, const uint8_t *p, const uint8_t *q,
 }
 
 INLINE bool find_grids(const ranges *r, long_course *c) {
-  return r->exact && find_grid(r->value, LONG_ADDS, &c->value.grid) && find_grid(r->error, LONG_ADDS, &c->error_grid);
+  return r->exact && find_grid(r->value, LONG_ADDS, 2, &c->value.grid) &&
+         find_grid(r->error, LONG_ADDS, 2, &c->error_grid);
 }
 
 INLINE bool grids_suit(const ranges *r, const long_course *c) {
-  return r->exact && grid_suits(c->value.grid, r->value, LONG_ADDS) && grid_suits(c->error_grid, r->error, LONG_ADDS);
+  return r->exact && grid_suits(c->value.grid, r->value, LONG_ADDS, 2) &&
+         grid_suits(c->error_grid, r->error, LONG_ADDS, 2);
 }
 
 typedef struct folds {
@@ -75,8 +77,8 @@ INLINE void fold_product(folds *f, unsigned k, red_map map, v_f64 x, v_f64 y) {
   const v_f64 product = x * y;
   f->x[k % 2] = look_at(f->x[k % 2], (v_u8)x, 8);
   if (map == RED_MAP_PRODUCT) f->y[k % 2] = look_at(f->y[k % 2], (v_u8)y, 8);
-  f->value[k] = fold_in(f->value[k], product);
-  f->error[k] = fold_in(f->error[k], v_fma_f64(x, y, -product));
+  f->value[k] = fold_in(f->value[k], product, 2);
+  f->error[k] = fold_in(f->error[k], v_fma_f64(x, y, -product), 2);
 }
 
 /* Fold a block's products and their errors, which is right if grids_suit() what was seen. */
@@ -84,8 +86,8 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
                                   folds *f) {
   const int grid = c->value.grid, error_grid = c->error_grid;
   for (unsigned k = 0; k < LONG_CHAINS; k++) {
-    f->value[k] = (fold){fold_start(grid), fold_start(fine_grid(grid, LONG_ADDS))};
-    f->error[k] = (fold){fold_start(error_grid), fold_start(fine_grid(error_grid, LONG_ADDS))};
+    f->value[k] = fold_start(grid, LONG_ADDS, 2);
+    f->error[k] = fold_start(error_grid, LONG_ADDS, 2);
   }
   for (unsigned k = 0; k < 2; k++) f->x[k] = f->y[k] = look_nowhere();
   size_t i = 0;
@@ -213,8 +215,8 @@ INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, 
     ranges r = add_folded_products(map, p, q, n, c, &f);
     if (products_are_settled(p, q, n, &r, sum)) return;
     if (grids_suit(&r, c)) {
-      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, sum);
-      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, sum);
+      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, 2, sum);
+      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, 2, sum);
       return;
     }
     expect(&c->value, !find_grids(&r, c));

@@ -37,11 +37,18 @@ INLINE look look_merge(look a, look b) {
   return (look){v_max_u32(a.most, b.most), v_min_u32(a.least, b.least)};
 }
 
+/* Bits below the highest one of a number, and the lowest bit that one can have. */
+INLINE int fraction_of(red_dtype in) {
+  return in == RED_F16 ? 10 : in == RED_BF16 ? 7 : in == RED_F32 ? 23 : 52;
+}
+INLINE int least_bit_of(red_dtype in) {
+  return in == RED_F16 ? -24 : in == RED_BF16 ? -133 : in == RED_F32 ? -149 : -1074;
+}
+
 INLINE range range_of(red_dtype in, look seen) {
   const unsigned wide = in == RED_F64, shift = wide ? 20 : 23, step = wide ? 2 : 1;
   const int bias = wide ? 1023 : 127, infinity = wide ? 0x7ff : 0xff;
-  const int fraction = in == RED_F16 ? 10 : in == RED_BF16 ? 7 : in == RED_F32 ? 23 : 52;
-  const int least_bit = in == RED_F16 ? -24 : in == RED_BF16 ? -133 : in == RED_F32 ? -149 : -1074;
+  const int fraction = fraction_of(in), least_bit = least_bit_of(in);
   for (unsigned group = VB / 2; group >= 4 * step; group /= 2) {
     seen.most = v_max_u32(seen.most, v_swap(seen.most, group));
     seen.least = v_min_u32(seen.least, v_swap(seen.least, group));
