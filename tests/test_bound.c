@@ -95,6 +95,43 @@ START_TEST(overflow_knows_nothing) {
 }
 END_TEST
 
+/* An initial value alone is rounded to the output, too. */
+START_TEST(initial_value_alone) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 0);
+  double bound;
+  ck_red(red_error_bound(&problem, 0.0, &bound));
+  ck_assert(bound == 0);
+  problem.has_init = 1;
+  problem.init.f32 = 1.0001f;
+  problem.out = RED_F16;
+  for (problem.exact = 0; problem.exact < 2; problem.exact++) {
+    ck_red(red_error_bound(&problem, 1.0001, &bound));
+    ck_assert_msg(bound >= 0x1p-11 && bound <= 0x1.01p-11, "exact = %d: %g", problem.exact, bound);
+  }
+  problem.exact = 0;
+  problem.kind = RED_EXCLUSIVE_SCAN; /* no outputs */
+  ck_red(red_error_bound(&problem, 1.0001, &bound));
+  ck_assert(bound == 0);
+}
+END_TEST
+
+/* The sum of the magnitudes is FLT_MAX in the order of a reduction, and a scan of them ends in infinity. */
+START_TEST(scan_at_the_edge) {
+  const float x[] = {0x1.fffffep127f, 0, 0x1p102f, 0x1p102f};
+  red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 4), asum = problem;
+  float sum;
+  double scan[4], bound;
+  problem.out = RED_F64;
+  asum.kind = RED_REDUCE;
+  asum.op = RED_ASUM;
+  ck_red(red_reference(&asum, x, &sum));
+  ck_red(red_reference(&problem, x, scan));
+  ck_assert(isfinite(sum) && isinf(scan[3]));
+  ck_red(red_error_bound(&problem, sum, &bound));
+  ck_assert(isinf(bound));
+}
+END_TEST
+
 /* Multiples of 2^-20 below 2^4 add up exactly in 64-bit integers. */
 static void fill(random_state *random, float *x, uint64_t n, int64_t *sum, int64_t *abs_sum, int mixed) {
   *sum = *abs_sum = 0;
@@ -106,6 +143,30 @@ static void fill(random_state *random, float *x, uint64_t n, int64_t *sum, int64
     *abs_sum += k < 0 ? -k : k;
   }
 }
+
+/* Outputs of a scan are prefixes, each with no more additions than the last. */
+START_TEST(random_scans_stay_within) {
+  static float x[MOST], out[MOST];
+  random_state random = random_start(12);
+  red_context *context = suite_context(0);
+  for (unsigned repeat = suite_repeat(30); repeat > 0; repeat--) {
+    int64_t sum = 0, abs_sum;
+    uint64_t n = 1 + random_below(&random, MOST);
+    fill(&random, x, n, &sum, &abs_sum, repeat % 2 != 0);
+    ck_red(red_inclusive_scan(context, RED_SUM, RED_F32, x, n, out));
+    double bound =
+        bound_of(RED_INCLUSIVE_SCAN, RED_F32, RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, n, (double)abs_sum * 0x1p-20);
+    sum = 0;
+    for (uint64_t i = 0; i < n; i++) {
+      sum += (int64_t)(x[i] * 0x1p20f);
+      double error = fabs(out[i] - (double)sum * 0x1p-20);
+      ck_assert_msg(error <= bound, "n = %llu, output %llu: error %g, bound %g%s", (unsigned long long)n,
+                    (unsigned long long)i, error, bound, suite_seed_text());
+    }
+  }
+  red_context_destroy(context);
+}
+END_TEST
 
 static double half_value(uint16_t bits) {
   int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
@@ -195,6 +256,9 @@ static void fill_suite(TCase *tests) {
   tcase_add_test(tests, random_products_stay_within);
   tcase_add_test(tests, finished_sums);
   tcase_add_test(tests, overflow_knows_nothing);
+  tcase_add_test(tests, initial_value_alone);
+  tcase_add_test(tests, scan_at_the_edge);
+  tcase_add_test(tests, random_scans_stay_within);
   tcase_add_test(tests, random_sums_stay_within);
   tcase_add_test(tests, other_problems_have_none);
 }

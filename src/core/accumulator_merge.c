@@ -36,7 +36,7 @@ static red_status check_pair(const red_accumulator *into, const red_accumulator 
   if (needs_position(&into->lowered) && from->first != red_accumulator_end(into))
     return red_fail(RED_ERR_INVALID, "from begins at element %llu: expected %llu, where into ends",
                     (unsigned long long)from->first, (unsigned long long)red_accumulator_end(into));
-  if (into->count > RED_ACCUMULATOR_MOST - into->first - from->count)
+  if (from->count > RED_ACCUMULATOR_MOST - red_accumulator_end(into))
     return red_fail(RED_ERR_INVALID, "from: %llu elements more than %llu are too many", (unsigned long long)from->count,
                     (unsigned long long)into->count);
   return RED_OK;

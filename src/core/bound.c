@@ -14,6 +14,7 @@ static unsigned log2_up(uint64_t x) {
 
 /* Additions between an element and the result: rows, lanes, tree (`sum-1`). */
 static unsigned reduce_depth(const red_lowered *lowered) {
+  if (lowered->n == 0) return 0;
   uint64_t n = lowered->n, lanes = 512u / lowered->acc_bytes, chunk = red_chunk_elements(lowered);
   uint64_t in_chunk = n < chunk ? n : chunk;
   uint64_t rows = (in_chunk + lanes - 1) / lanes;
@@ -93,30 +94,35 @@ static double norm_bound(const red_lowered *lowered, double norm) {
   return round_up(rounding + root * relative / (1 - relative));
 }
 
+static double gamma_of(unsigned k, double u) {
+  return k * u / (1 - k * u);
+}
+
 static double sum_bound(const red_lowered *lowered, double abs_sum) {
   uint64_t n = lowered->n;
   bool exclusive = lowered->kind == RED_EXCLUSIVE_SCAN, mean = lowered->finish == RED_FINISH_MEAN;
-  unsigned k = lowered->kind == RED_REDUCE ? reduce_depth(lowered) : scan_depth(exclusive ? n - 1 : n);
   bool products = lowered->map == RED_MAP_PRODUCT || lowered->map == RED_MAP_SQUARE;
-  if (lowered->has_init) k++;
-  if (products) k++;
+  unsigned more = (lowered->has_init ? 1 : 0) + (products ? 1 : 0), of_abs_sum = reduce_depth(lowered) + more;
+  unsigned k = lowered->kind == RED_REDUCE ? of_abs_sum : scan_depth(exclusive ? n - 1 : n) + more;
   double u = unit_roundoff(lowered->acc), underflow = products ? round_up((double)n * smallest(lowered->acc)) : 0;
-  double gamma = k * u / (1 - k * u);
-  double exact_abs = round_up((abs_sum + underflow) / (1 - gamma)); /* abs_sum has the same error itself */
+  double gamma = gamma_of(k, u);
+  double exact_abs = round_up((abs_sum + underflow) / (1 - gamma_of(of_abs_sum, u))); /* it has an error itself */
   double bound = round_up(gamma * exact_abs + underflow), finish = unit_roundoff(lowered->out);
   if (mean) {
     exact_abs = round_up(exact_abs / (double)n);
     bound = round_up(bound / (double)n);
     if (n >> 53 != 0) finish += 0x1p-52; /* the divisor is rounded, too */
   }
-  if (exact_abs + bound >= overflow_from(lowered->out)) return INFINITY;
+  /* Partial sums of the absolute values in another order, as a scan's are, may be greater than these all together. */
+  red_dtype narrower = lowered->out_bytes < lowered->acc_bytes ? lowered->out : lowered->acc;
+  if (exact_abs + bound >= overflow_from(narrower)) return INFINITY;
   bool rounded = mean || lowered->out_bytes < lowered->acc_bytes;
   if (rounded) return round_up(bound + finish * (exact_abs + bound) + smallest_step(lowered->out));
   return k == 0 ? 0 : bound;
 }
 
 static double bound_of(const red_lowered *lowered, double magnitude) {
-  if (lowered->n == 0) return 0;
+  if (lowered->n == 0 && (!lowered->has_init || lowered->kind != RED_REDUCE)) return 0;
   if (lowered->exact) return rounding_bound(lowered->out, magnitude);
   return lowered->finish == RED_FINISH_ROOT ? norm_bound(lowered, magnitude) : sum_bound(lowered, magnitude);
 }
