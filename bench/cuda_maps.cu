@@ -59,8 +59,15 @@ void bench_operator(red_op op) {
     }
 }
 
-/* Inputs that are not aligned to each other, as those of an autocorrelation. */
+/* Inputs that are not aligned to each other, as those of an autocorrelation, or to anything. */
 void bench_apart() {
+  heading("an input one element behind a boundary");
+  for (red_op op : {RED_SUM, RED_MEAN, RED_ASUM})
+    for (red_dtype dtype : {RED_F16, RED_BF16}) {
+      size_t bytes = size_t(1) << 30, n = bytes / red_dtype_bytes(dtype);
+      std::string what = std::string(red_op_name(op)) + " " + red_dtype_name(dtype);
+      row(what.c_str(), n, time_of(op, dtype, n, 1, 0), double(bytes), cub_sum(bytes), 0);
+    }
   heading("dot: the inputs one element, then 256 bytes apart");
   for (red_dtype dtype : {RED_F32, RED_F64, RED_F16, RED_BF16, RED_I8, RED_I16, RED_I32, RED_I64})
     for (size_t shift : {1, 0}) {

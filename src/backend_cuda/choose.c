@@ -30,6 +30,7 @@ static red_cuda_choice choose_canonical(const red_lowered *lowered) {
   } else if (!wide) {
     c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_sum_f16 : RED_CUDA_reduce_sum_bf16;
     c.quick = lowered->in == RED_F16 ? RED_CUDA_reduce_quick_f16 : RED_CUDA_reduce_quick_bf16;
+    c.shifted = lowered->in == RED_F16 ? RED_CUDA_reduce_shifted_f16 : RED_CUDA_reduce_shifted_bf16;
     c.alignment = 8;
     c.tile = 16384;
   }

@@ -150,7 +150,7 @@ END_TEST
 
 /* More than a group of tiles of 16-bit floats that are put together from two words, and every distance from one. */
 START_TEST(shifted_groups) {
-  static const red_op shifted[] = {RED_DOT, RED_ASUM, RED_SUMSQ};
+  static const red_op shifted[] = {RED_DOT, RED_ASUM, RED_SUMSQ, RED_SUM, RED_MEAN};
   random_state random = random_start(207);
   uint64_t n = (uint64_t)2048 * 16384 + 4097;
   pair arrays = pair_new(n * 2);

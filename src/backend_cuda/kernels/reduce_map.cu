@@ -75,7 +75,7 @@ template <class T, class Load, red_finish Finish> __device__ inline void reduce_
   reduce_quickly(args, FloatPolicy<T, AddFloats, Finish>(args.element), tile, scratch.combine);
 }
 
-/* Sums of what becomes of 16-bit floats, where an input lies so that a thread cannot load four at a time. */
+/* Sums of 16-bit floats, or of what becomes of them, where a thread cannot load four at a time. */
 template <class Load> __device__ inline void reduce_shifted(const red_cuda_reduce &args) {
   __shared__ Scratch<float> scratch;
   const AddFloats add(args.element);
@@ -90,11 +90,13 @@ template <class Load> __device__ inline void reduce_shifted(const red_cuda_reduc
       add_shifted<Load, Product>(Load(), in, in2, a);
     else if (args.element.map == RED_MAP_SQUARE)
       add_shifted<Load, Square>(Load(), in, in, a);
-    else
+    else if (args.element.map == RED_MAP_ABS)
       add_shifted<Load, Magnitude>(Load(), in, in, a);
+    else
+      add_shifted<Load, Itself>(Load(), in, in, a);
     return fold_lanes(a, add, scratch.fold);
   };
-  reduce_quickly(args, FloatPolicy<float, AddFloats, RED_FINISH_VALUE>(args.element), tile, scratch.combine);
+  reduce_quickly(args, FloatPolicy<float, AddFloats, RED_FINISH_MEAN>(args.element), tile, scratch.combine);
 }
 
 /* Any map of any float dtype, element by element. */

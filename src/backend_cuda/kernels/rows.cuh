@@ -167,7 +167,7 @@ __device__ inline void add_partial(const Load &load, const void *in, unsigned le
 }
 
 /*
- * The same with a map that is known at run time: each of them adds x times a factor, |x| being x times 1 or -1. For a
+ * The same with a map that is known at run time: each of them adds x times a factor, x times 1 or -1 being |x|. For a
  * missing element the product is -0 times +0, which changes nothing.
  */
 template <int Batch, class T, class Load>
@@ -192,7 +192,7 @@ __device__ inline void add_partial_mapped(const Load &load, unsigned map, const 
       for (unsigned v = 0; v < Load::lanes; v++) {
         unsigned at = (r + i) * row_lanes + lane + v;
         if (at < left && map != RED_MAP_PRODUCT)
-          factor[i][v] = map == RED_MAP_SQUARE ? x[i][v] : copysign(one, x[i][v]);
+          factor[i][v] = map == RED_MAP_SQUARE ? x[i][v] : map == RED_MAP_ABS ? copysign(one, x[i][v]) : one;
         a[v] = fused(x[i][v], factor[i][v], a[v]);
       }
   }
