@@ -191,6 +191,33 @@ static void fill_room(random_state *random, red_dtype dtype, unsigned char *arra
       put_float(dtype, array, i, low << fraction | 1, false);
 }
 
+/*
+ * One number, all ones, everywhere, at the lower end of a digit (and its square is finite and not 0): as much as sums
+ * over columns can come across.
+ */
+START_TEST(one_number_everywhere) {
+  static const red_op full[] = {RED_SUM, RED_SUMSQ};
+  random_state random = random_start(306);
+  const uint64_t most = 9000000, ones = ((uint64_t)1 << 52) - 1;
+  unsigned char *in = malloc(most * 8);
+  for (unsigned repeat = suite_repeat(6); repeat > 0; repeat--) {
+    uint64_t n = most - random_below(&random, most * 7 / 8), digit = 11 + random_below(&random, 18);
+    bool negative = random_below(&random, 2) != 0;
+    for (uint64_t i = 0; i < n; i++) put_float(RED_F64, in, i, (52 * digit + 1) << 52 | ones, negative);
+    for (size_t o = 0; o < sizeof full / sizeof *full; o++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, full[o], RED_F64, n);
+      device_run run = {.host_result = random_below(&random, 2) == 0};
+      uint64_t expected = 0, actual = 0;
+      problem.exact = 1;
+      ck_red(red_run(cpu, &problem, in, &expected));
+      ck_red(run_on_device(&run, &problem, in, &actual));
+      compare_outputs(&problem, "one number everywhere", &expected, &actual);
+    }
+  }
+  free(in);
+}
+END_TEST
+
 /* Device memory of 2 * `periods` periods of the pattern and a rest, the second half negative if it is to cancel. */
 static void *upload_room(red_dtype dtype, unsigned char *pattern, uint64_t periods, bool cancels,
                          const unsigned char *rest) {
@@ -333,6 +360,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, nothing);
   tcase_add_test(tests, any_order);
   tcase_add_test(tests, threads_and_queues);
+  tcase_add_test(tests, one_number_everywhere);
   tcase_add_test(tests, more_than_there_is_room_for);
 }
 

@@ -18,8 +18,8 @@
 namespace red {
 
 /*
- * 10 bits of count above 54 of sum: the low half of a digit is below 2^32 and the high half, made positive, below 2^43,
- * from 1023 blocks at most. Of the flags each has 13 bits.
+ * 10 bits of count above 54 of sum: the low half of a digit is below 2^43, and so is the high half, made positive, from
+ * 1023 blocks at most. Of the flags each has 13 bits.
  */
 constexpr unsigned count_shift = 54, flag_bits = 13;
 constexpr int64_t high_bias = 1ll << 42;
@@ -121,9 +121,8 @@ __device__ inline void add_columns(const red_cuda_exact &args, Accumulator &sum,
       add_word(args, 2 * d + 1, static_cast<uint64_t>(digit.high + high_bias));
     }
   }
-#pragma unroll
-  for (uint32_t f = 1; f <= RED_EXACT_NOT_MINUS_ZERO; f *= 2)
-    if (__any_sync(0xffffffffu, (sum.flags & f) != 0) && lane_index() == 0) atomicOr(&scratch.flags, f);
+  uint32_t flags = warp_or(sum.flags);
+  if (lane_index() == 0 && flags != 0) atomicOr(&scratch.flags, flags);
   __syncthreads();
   if (!alone && threadIdx.x == 0) add_word(args, 2 * Accumulator::used(args.few), spread_flags(scratch.flags));
 }

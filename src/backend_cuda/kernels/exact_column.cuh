@@ -31,11 +31,24 @@ private:
   char *shared_, *own_;
 };
 
-/* The sum of a digit over the columns: low + 2^32 high, in every lane. */
+/*
+ * The sum of a digit over the columns: low + 2^32 high, in every lane. Few instructions find it: short sums end with
+ * them, and each of those that have not been fetched takes longer than its execution.
+ */
 struct DigitSum {
-  uint64_t low; /* below 2^32 */
+  uint64_t low; /* below 2^43 */
   int64_t high; /* below 2^42, either way */
 };
+
+__device__ inline uint32_t warp_or(uint32_t x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(0xffffffffu, x);
+#else
+#pragma unroll
+  for (unsigned h = 16; h > 0; h /= 2) x |= warp_xor(x, h);
+  return x;
+#endif
+}
 
 __device__ inline int64_t warp_sum(int64_t x) {
 #if __CUDA_ARCH__ >= 800 /* in three parts of which 32 bits hold the sums */
@@ -52,6 +65,17 @@ __device__ inline int64_t warp_sum(int64_t x) {
 #endif
 }
 
+/* Numbers of 37 bits and a sign, or fewer. */
+__device__ inline int64_t warp_sum_short(int64_t x) {
+#if __CUDA_ARCH__ >= 800
+  uint32_t low = __reduce_add_sync(0xffffffffu, static_cast<uint32_t>(x) & ((1u << 27) - 1));
+  uint32_t high = __reduce_add_sync(0xffffffffu, static_cast<uint32_t>(x >> 27));
+  return static_cast<int64_t>(static_cast<int32_t>(high)) * (1 << 27) + low;
+#else
+  return warp_sum(x);
+#endif
+}
+
 /* Columns of any int64: at most 2^10 of them. */
 template <unsigned Digits> __device__ inline DigitSum sum_digits(const Column<Digits> &column, unsigned digit) {
   int64_t low = 0, high = 0;
@@ -61,9 +85,7 @@ template <unsigned Digits> __device__ inline DigitSum sum_digits(const Column<Di
     low += static_cast<uint32_t>(value);
     high += value >> 32;
   }
-  low = warp_sum(low);
-  high = warp_sum(high) + (low >> 32);
-  return {static_cast<uint32_t>(low), high};
+  return {static_cast<uint64_t>(warp_sum_short(low)), warp_sum_short(high)};
 }
 
 /* ---- What elements are like ---- */

@@ -14,20 +14,27 @@ namespace red {
 constexpr unsigned radix = 52;
 constexpr int64_t digit_mask = (1ll << radix) - 1;
 
-/* A finite double is significand * 2^bit of the smallest subnormal. */
+/* A finite double is significand * 2^bit of the smallest subnormal, below 0 if `sign` is -1. */
 struct Parts {
-  int64_t significand;
+  uint64_t significand;
   unsigned bit;
+  int32_t sign;
   __device__ explicit Parts(double x) {
     uint32_t high = static_cast<uint32_t>(__double2hiint(x)), low = static_cast<uint32_t>(__double2loint(x));
     unsigned exponent = high >> 20 & 0x7ff, hidden;
     asm("min.u32 %0, %1, 1;" : "=r"(hidden) : "r"(exponent)); /* min() would become two selections */
     uint32_t upper = (high & 0xfffff) + hidden * 0x100000;
-    significand = static_cast<int64_t>(static_cast<uint64_t>(upper) << 32 | low);
-    if (static_cast<int32_t>(high) < 0) significand = -significand;
+    significand = static_cast<uint64_t>(upper) << 32 | low;
     bit = exponent - hidden;
+    sign = static_cast<int32_t>(high) >> 31;
   }
 };
+
+/* The sign in both words, so that it need not be extended. */
+__device__ inline int64_t with_sign(uint64_t magnitude, int32_t sign) {
+  uint64_t both = static_cast<uint64_t>(static_cast<uint32_t>(sign)) << 32 | static_cast<uint32_t>(sign);
+  return static_cast<int64_t>((magnitude ^ both) - both);
+}
 
 /* bit / 52 for every bit up to 4090, by multiplication: 2^26 + 12 is a multiple of 52. */
 __device__ inline unsigned digit_of(unsigned bit) {
@@ -72,12 +79,6 @@ public:
 protected:
   Column<Digits> column_;
   Witness<double> witness_;
-
-  /* A significand of at most 54 bits and its sign from bit `shift` of digit d on: two digits change. */
-  __device__ void add_shifted(unsigned d, int64_t significand, unsigned shift) {
-    column_.template at<int64_t>(d) += static_cast<int64_t>(static_cast<uint64_t>(significand) << shift) & digit_mask;
-    column_.template at<int64_t>(d + 1) += significand >> (radix - shift);
-  }
 };
 
 /* Doubles: the highest bit is 2045 + 52, and 2^11 - 2 numbers may come between settlings. */
@@ -100,8 +101,10 @@ public:
 private:
   __device__ void add_finite(double x) {
     Parts p(x);
-    unsigned d = digit_of(p.bit);
-    add_shifted(d, p.significand, p.bit - radix * d);
+    unsigned d = digit_of(p.bit), shift = p.bit - radix * d;
+    int64_t significand = with_sign(p.significand, p.sign);
+    column_.at<int64_t>(d) += static_cast<int64_t>(static_cast<uint64_t>(significand) << shift) & digit_mask;
+    column_.at<int64_t>(d + 1) += significand >> (radix - shift);
   }
 };
 
@@ -135,11 +138,15 @@ public:
 private:
   __device__ void add_finite(Factors v) {
     Parts x(v.x), y(v.y);
-    __int128 product = static_cast<__int128>(x.significand) * y.significand;
-    int64_t lower = static_cast<int64_t>(product) & digit_mask, upper = static_cast<int64_t>(product >> radix);
+    const int32_t sign = x.sign ^ y.sign;
+    uint64_t low = x.significand * y.significand; /* and above bit 52: */
+    uint64_t high = __umul64hi(x.significand << (64 - radix) / 2, y.significand << (64 - radix) / 2);
+    int64_t lower = with_sign(low & digit_mask, sign), upper = with_sign(high, sign);
     unsigned bit = x.bit + y.bit, d = digit_of(bit), shift = bit - radix * d;
-    add_shifted(d, lower, shift);
-    add_shifted(d + 1, upper, shift);
+    int64_t middle = lower >> (radix - shift);
+    column_.at<int64_t>(d) += static_cast<int64_t>(static_cast<uint64_t>(lower) << shift) & digit_mask;
+    column_.at<int64_t>(d + 1) += middle + (static_cast<int64_t>(static_cast<uint64_t>(upper) << shift) & digit_mask);
+    column_.at<int64_t>(d + 2) += upper >> (radix - shift);
   }
 
   template <int Count> __device__ void see_special(const Factors (&v)[Count]) {

@@ -71,10 +71,10 @@ public:
       low += static_cast<uint32_t>(value);
       high += value >> 32;
     }
-    low = warp_sum(low);
-    high = warp_sum(high) + (low >> 32);
-    if (high != 0 || static_cast<uint32_t>(low) != 0) flags |= RED_EXACT_NOT_MINUS_ZERO; /* as DigitColumn has it */
-    return {static_cast<uint32_t>(low), high};
+    low = warp_sum_short(low);
+    high = warp_sum_short(high);
+    if (high != 0 || low != 0) flags |= RED_EXACT_NOT_MINUS_ZERO; /* as DigitColumn has it */
+    return {static_cast<uint64_t>(low), high};
   }
 
 private:

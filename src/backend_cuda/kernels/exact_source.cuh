@@ -145,6 +145,7 @@ template <unsigned In, unsigned Map> struct ExactSource {
       for (int k = 0; k < vectors; k++)
         if (first + k * blockDim.x < end) batch.y[k] = load_second(first + k * blockDim.x);
     }
+    __syncwarp(); /* likewise */
   }
 
   /* Eight elements at a time. */
