@@ -72,15 +72,15 @@ __device__ inline void store_extremes(const Element &element, const Rows<Element
   }
 }
 
-/* Sums of lanes, and how many NaNs this thread has. */
+/* Sums of lanes, and how many NaNs this thread has, if somebody asks: to look for them takes as long as to add. */
 template <class Element, bool Whole>
-__device__ inline uint32_t gather_sums(const Element &element, const Rows<Element> &x, unsigned left,
+__device__ inline uint32_t gather_sums(const Element &element, const Rows<Element> &x, unsigned left, bool asked,
                                        typename Element::Lane *stored) {
   typename Element::Number lane[Element::lanes];
   x.template sum<Whole>(left, lane);
 #pragma unroll
   for (unsigned v = 0; v < Element::lanes; v++) stored[threadIdx.x * Element::lanes + v] = lane[v];
-  return nans_of_lane<Element, Whole>(element, x, left, lane);
+  return asked ? nans_of_lane<Element, Whole>(element, x, left, lane) : 0;
 }
 
 /* The sum of the tile's chunks, in the first warp, after the barrier. */
@@ -98,7 +98,8 @@ __device__ inline void gather_tile(const red_cuda_reduce &args, const Rows<Eleme
   uint32_t nans = 0;
   if constexpr (Element::is_float) {
     if (args.stats & (needs_sum | needs_extremes | needs_nans))
-      nans = gather_sums<Element, Whole>(element, x, chunk.left, scratch.lane);
+      nans = gather_sums<Element, Whole>(element, x, chunk.left, (args.stats & (needs_extremes | needs_nans)) != 0,
+                                         scratch.lane);
     if (args.stats & needs_nans) {
       uint32_t all = warp_add(nans);
       if (threadIdx.x % 32 == 0) scratch.nans[threadIdx.x / 32] = all;
