@@ -153,6 +153,28 @@ START_TEST(narrow_outputs) {
 }
 END_TEST
 
+/* Exact reductions are rounded once, by the library and not by the caller's rounding. */
+START_TEST(exact) {
+  static const red_op ops[] = {RED_SUM, RED_MEAN, RED_ASUM, RED_SUMSQ, RED_NRM2};
+  static const red_dtype dtypes[] = {RED_F16, RED_BF16, RED_F32, RED_F64};
+  random_state random = random_start(5);
+  control outside = get_control();
+  ck_assert_int_eq(fesetround(FE_UPWARD), 0);
+  control upward = get_control();
+  set_control(outside);
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+    for (size_t d = 0; d < 4; d++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], 1 + random_below(&random, 9000));
+      problem.exact = 1;
+      subnormal_elements(dtypes[d], problem.n, &random);
+      check_problem(&problem, flushing(upward), "exact, rounding upwards, flushing subnormals");
+      random_elements(&random, dtypes[d], elements, problem.n);
+      check_problem(&problem, upward, "exact, rounding upwards");
+      check_problem(&problem, trapping(outside), "exact, trapping");
+    }
+}
+END_TEST
+
 START_TEST(pieces) {
   random_state random = random_start(3);
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 10000);
@@ -232,6 +254,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, other_roundings);
   tcase_add_test(tests, traps);
   tcase_add_test(tests, narrow_outputs);
+  tcase_add_test(tests, exact);
   tcase_add_test(tests, pieces);
   tcase_add_test(tests, reference_and_strings);
   tcase_add_test(tests, opening);

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Exact dot products, sums of magnitudes and squares, norms and means."""
+from itertools import islice
+
 import law_exact
 from cases_exact import whole_range
 from exact import DTYPES, FLOATS, INF, NAN, NINF, NZERO
+from inputs import lcg, uniform
 from kit import ONE, Case, element, elements, specials, tiny
 
 LENGTHS = (1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 129, 511, 513, 1023, 1024, 1025, 2049, 4099)
@@ -74,11 +77,19 @@ def published_dots():
     ]
 
 
+def check_published(label, dtype, terms, bits):
+    made = law_exact.reduce("dot", dtype, terms)
+    assert f"{made:0{2 * dtype.bytes}x}" == bits, f"{label}: {made:x}, published: {bits}"
+
+
 def dots():
     for label, dtype, x, y, bits in published_dots():
-        made = law_exact.reduce("dot", dtype, [*x, *y])
-        assert f"{made:0{2 * dtype.bytes}x}" == bits, f"{label}: {made:x}, published: {bits}"
+        check_published(label, dtype, [*x, *y], bits)
         yield case("dot", label, dtype.name, elements(dtype, *x, *y))
+    f64, later = DTYPES["f64"], next(islice(lcg(1), 1023, None))  # y goes on where x ends
+    terms = [f64.decode(u) for seed in (1, later) for u in uniform(f64, seed, 1024)]
+    check_published("uniform", f64, terms, "40103af5658e8e0f")
+    yield case("dot", "uniform", "f64", f"uniform(1,1024) uniform({later},1024)")
     for dtype in FLOATS:
         for n in (64, 1024, 5000):
             yield case("dot", f"cancels-{n}", dtype.name,
