@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rivals.h"
 
-/* Of so many calls one is done the other way: seldom where that takes 1.5 times as long, often where it costs little. */
+/* Of so many calls one is done the other way: seldom where that takes 1.5 times as long, often where it costs little.
+ */
 enum {
   SELDOM = 32,
   OFTEN = 8,

@@ -19,10 +19,9 @@ static red_status run_plan(red_context *context, const red_problem *problem, con
 static red_status run(red_context *context, const red_problem *problem, const void *in, const void *in2, void *out) {
   const red_lowered *lowered = red_lower_known(problem);
   const red_device *device = lowered != NULL ? red_context_device_known(context, RED_HOST) : NULL;
-  if (device != NULL && red_small_fits(lowered, in, in2, problem->n, out)) {
-    red_small_fn *small = red_small_find(device, lowered, problem->n);
-    if (small != NULL) return small(device->state, lowered, in, in2, problem->n, out);
-  }
+  red_small_fn *small = device != NULL ? red_small_find(device, lowered, problem->n) : NULL;
+  if (small != NULL && red_small_fits(lowered, in, in2, problem->n, out))
+    return small(device->state, lowered, in, in2, problem->n, out);
   return run_plan(context, problem, in, in2, out);
 }
 
