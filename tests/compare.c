@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MARK 0xa5
-
 /* ---- Buffers ----------------------------------------------------------------------------------------------------- */
 
 buffer buffer_new(size_t bytes, size_t shift) {
@@ -125,12 +123,12 @@ int may_refuse(const red_problem *problem, red_status status) {
 
 /* ---- Against the reference --------------------------------------------------------------------------------------- */
 
-static int may_be_in_place(const red_problem *problem) {
+int may_be_in_place(const red_problem *problem) {
   return (problem->kind == RED_INCLUSIVE_SCAN || problem->kind == RED_EXCLUSIVE_SCAN) && problem->n > 0 &&
          output_bytes(problem) == problem->n * red_dtype_bytes(problem->in);
 }
 
-static void check_untouched(const red_problem *problem, const buffer *out) {
+void check_untouched(const red_problem *problem, const buffer *out) {
   for (size_t i = problem->kind == RED_STATS ? sizeof(size_t) : 0; i < out->bytes; i++)
     ck_assert_msg(out->data[i] == MARK, "%s failed and wrote its output%s", name_of(problem), suite_seed_text());
 }

@@ -6,6 +6,11 @@
 #include "random.h"
 #include "suite.h"
 
+/* What bytes hold that nobody has written. */
+enum {
+  MARK = 0xa5
+};
+
 /* Bytes up to `shift` before an inaccessible page; bytes around them are watched. */
 typedef struct buffer {
   unsigned char *data;
@@ -33,6 +38,12 @@ void compare_outputs(const red_problem *problem, const char *how, const void *ex
 
 /* Whether the device refused the problem and may: an OpenCL device where an f64 is involved. Fails if another did. */
 int may_refuse(const red_problem *problem, red_status status);
+
+/* Whether the output may be the input. */
+int may_be_in_place(const red_problem *problem);
+
+/* Fail unless an output that was filled with marks, beside what the caller sets, has been left alone. */
+void check_untouched(const red_problem *problem, const buffer *out);
 
 /* Random data for the problem, misaligned, in place where possible now and then: the same status and bits. */
 void compare_with_reference(red_context *context, const red_problem *problem, random_state *random);

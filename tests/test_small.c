@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Small reductions by every way to ask for one: whether a problem's kind has been seen before, whether there is a plan,
- * must not show in the result, the status or the bytes beside the arrays.
+ * Small reductions and scans by every way to ask for one: whether a problem's kind has been seen before, whether there
+ * is a plan, must not show in the result, the status or the bytes beside the arrays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,14 @@
 static red_context *context;
 
 enum {
-  MOST = 4200, /* beyond a chunk of the canonical order */
-  MARK = 0xa5
+  MOST = 4200 /* beyond a chunk of the canonical order */
 };
 
-static red_status reduce(const red_problem *problem, const void *in, const void *in2, void *out) {
+static red_status one_shot(const red_problem *problem, const void *in, const void *in2, void *out) {
+  if (problem->kind == RED_INCLUSIVE_SCAN)
+    return red_inclusive_scan(context, problem->op, problem->in, in, problem->n, out);
+  if (problem->kind == RED_EXCLUSIVE_SCAN)
+    return red_exclusive_scan(context, problem->op, problem->in, in, problem->n, out);
   if (in2 != NULL) return red_dot(context, problem->in, in, in2, problem->n, out);
   return red_reduce(context, problem->op, problem->in, in, problem->n, out);
 }
@@ -38,14 +41,14 @@ typedef struct way {
   const char *name;
   red_status (*call)(const red_problem *problem, const void *in, const void *in2, void *out);
 } way;
-static const way ways[] = {{"red_reduce", reduce}, {"red_run", run}, {"a plan", by_plan}};
+static const way ways[] = {{"one shot", one_shot}, {"red_run", run}, {"a plan", by_plan}};
 
 /* From the way `begin` on; the first knows nothing but defaults. */
 static void check_ways(const red_problem *problem, size_t begin, random_state *random) {
   const size_t bytes = output_bytes(problem);
   buffer in = buffer_new(problem->n * red_dtype_bytes(problem->in), random_below(random, 64));
   buffer in2 = buffer_new(problem->n * red_dtype_bytes(problem->in), random_below(random, 64));
-  unsigned char expected[8];
+  unsigned char *expected = malloc(bytes + 1);
   random_elements(random, problem->in, in.data, problem->n);
   random_elements(random, problem->in, in2.data, problem->n);
   const void *second = takes_two(problem) ? in2.data : NULL;
@@ -53,15 +56,20 @@ static void check_ways(const red_problem *problem, size_t begin, random_state *r
   for (size_t w = begin; w < sizeof ways / sizeof *ways; w++) {
     buffer out = buffer_new(bytes, random_below(random, 64));
     memset(out.data, MARK, bytes);
-    red_status got = ways[w].call(problem, in.data, second, out.data);
+    const bool in_place = may_be_in_place(problem) && random_below(random, 3) == 0;
+    if (in_place) memcpy(out.data, in.data, bytes);
+    red_status got = ways[w].call(problem, in_place ? out.data : in.data, second, out.data);
     if (!may_refuse(problem, got)) {
       ck_assert_msg(got == want, "%s: status %d, expected %d%s", ways[w].name, got, want, suite_seed_text());
-      if (got != RED_OK) memset(expected, MARK, bytes);
-      compare_outputs(problem, ways[w].name, expected, out.data);
+      if (got == RED_OK)
+        compare_outputs(problem, ways[w].name, expected, out.data);
+      else
+        check_untouched(problem, &out);
       buffer_check(&out, ways[w].name);
     }
     buffer_free(&out);
   }
+  free(expected);
   buffer_free(&in);
   buffer_free(&in2);
 }
@@ -71,12 +79,14 @@ static bool is_problem(const red_problem *problem) {
   return red_problem_resolve(&resolved) == RED_OK;
 }
 
+static const red_kind kinds[] = {RED_REDUCE, RED_INCLUSIVE_SCAN, RED_EXCLUSIVE_SCAN};
+
 START_TEST(defaults) {
   random_state random = random_start(1);
   for (unsigned repeat = suite_repeat(3); repeat > 0; repeat--)
     for (unsigned op = 1; red_op_name((red_op)op) != NULL; op++)
       for (unsigned dtype = 1; red_dtype_name((red_dtype)dtype) != NULL; dtype++) {
-        red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, (red_op)op, (red_dtype)dtype, 1);
+        red_problem problem = RED_PROBLEM_INIT(kinds[random_below(&random, 3)], (red_op)op, (red_dtype)dtype, 1);
         if (!is_problem(&problem)) continue;
         problem.n = random_below(&random, 2) == 0 ? random_below(&random, 200) : random_length(&random, MOST);
         check_ways(&problem, 0, &random);
@@ -89,13 +99,12 @@ START_TEST(lengths) {
   static const red_op ops[] = {RED_SUM, RED_DOT, RED_MIN, RED_ARGMAX};
   static const red_dtype dtypes[] = {RED_F32, RED_F64, RED_BF16, RED_I32};
   random_state random = random_start(2);
-  for (size_t o = 0; o < 4; o++)
-    for (size_t d = 0; d < 4; d++)
-      for (uint64_t middle = 1; middle <= 4096; middle *= 2)
-        for (uint64_t n = middle - 1; n <= middle + 1; n++) {
-          red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], n);
-          check_ways(&problem, 0, &random);
-        }
+  for (size_t i = 0; i < 3 * 4 * 4; i++)
+    for (uint64_t middle = 1; middle <= 4096; middle *= 2)
+      for (uint64_t n = middle - 1; n <= middle + 1; n++) {
+        red_problem problem = RED_PROBLEM_INIT(kinds[i / 16], ops[i / 4 % 4], dtypes[i % 4], n);
+        if (is_problem(&problem)) check_ways(&problem, 0, &random);
+      }
 }
 END_TEST
 
@@ -103,7 +112,7 @@ END_TEST
 START_TEST(choices) {
   random_state random = random_start(3);
   for (unsigned repeat = suite_repeat(60); repeat > 0; repeat--) {
-    red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 1 + random_below(&random, 300));
+    red_problem problem = RED_PROBLEM_INIT(kinds[repeat % 3], RED_SUM, RED_F32, 1 + random_below(&random, 300));
     if (random_below(&random, 2) == 0) problem.acc = RED_F64;
     if (random_below(&random, 2) == 0) problem.out = RED_F16;
     if (random_below(&random, 3) == 0) problem.exact = 1;

@@ -189,5 +189,6 @@ static red_status small_float(void *device, const red_lowered *lowered, const vo
 red_small_fn *red_cpu_small(void *device, const red_lowered *lowered) {
   (void)device;
   if (lowered->exact) return NULL;
+  if (lowered->kind != RED_REDUCE) return red_cpu_small_scan;
   return computes_floats(lowered) ? small_float : small_any;
 }

@@ -66,6 +66,7 @@ red_range red_share(uint64_t units, unsigned index, unsigned count);
 
 /* reduce.c, scan.c, stats.c: `in`, `in2` (see red_exec) and `out` are addresses, n > 0. */
 red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2, void *out);
+red_small_fn red_cpu_small_scan;
 red_small_fn *red_cpu_small(void *device, const red_lowered *lowered);
 red_status red_cpu_scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, red_state *total);
 red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats);

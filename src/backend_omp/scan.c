@@ -216,6 +216,11 @@ static bool counts_total(const red_lowered *lowered) {
   return lowered->family == RED_FAMILY_COUNT && lowered->finish != RED_FINISH_VALUE;
 }
 
+static void store_first(const red_lowered *lowered, void *out) {
+  if (lowered->kind == RED_EXCLUSIVE_SCAN && !lowered->has_init)
+    red_state_store(lowered, red_state_from_acc(lowered, &lowered->identity), 0, out);
+}
+
 static red_state scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, bool wants_total) {
   red_scan_job job;
   red_scan_job_begin(&job, cpu->kernels, lowered, in, out);
@@ -223,8 +228,7 @@ static red_state scan(const red_cpu *cpu, const red_lowered *lowered, const void
   if (wants_total && counts_total(lowered))
     count = cpu->kernels->reduce[RED_FAMILY_COUNT][lowered->in][0](lowered, in, lowered->n);
   red_state total = scan_all(cpu, &job);
-  if (lowered->kind == RED_EXCLUSIVE_SCAN && !lowered->has_init)
-    red_state_store(lowered, red_state_from_acc(lowered, &lowered->identity), 0, out);
+  store_first(lowered, out);
   return counts_total(lowered) ? count : total;
 }
 
@@ -233,5 +237,18 @@ red_status red_cpu_scan(const red_cpu *cpu, const red_lowered *lowered, const vo
   red_state node = scan(cpu, lowered, in, out, total != NULL);
   red_fpenv_leave(saved);
   if (total != NULL) *total = node;
+  return RED_OK;
+}
+
+red_status red_cpu_small_scan(void *device, const red_lowered *lowered, const void *in, const void *in2, uint64_t n,
+                              void *out) {
+  (void)in2;
+  const red_cpu *cpu = device;
+  red_scan_job job;
+  red_fpenv saved = red_fpenv_enter();
+  red_scan_job_begin(&job, cpu->kernels, lowered, in, out);
+  red_scan_piece(&job, 0, n, red_scan_before(&job), 0);
+  store_first(lowered, out);
+  red_fpenv_leave(saved);
   return RED_OK;
 }

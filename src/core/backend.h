@@ -36,8 +36,8 @@ typedef struct red_exec {
 } red_exec;
 
 /*
- * A whole reduction of n > 0 elements in host memory, done so that the call itself costs little. The core has checked
- * the arguments; lowered->n may be another number, as calls share what was lowered once.
+ * A whole reduction or scan of n > 0 elements in host memory, done so that the call itself costs little. The core has
+ * checked the arguments; lowered->n may be another number, as calls share what was lowered once.
  */
 typedef red_status red_small_fn(void *device, const red_lowered *lowered, const void *in, const void *in2, uint64_t n,
                                 void *out);
@@ -82,7 +82,7 @@ typedef struct red_backend {
    * an arg operator that found nothing is UINT64_MAX.
    */
   red_status (*execute)(void *device, const void *plan, const red_lowered *lowered, void *queue, const red_exec *exec);
-  /* on_host: how to do reductions like this one of at most red_chunk_elements; NULL: by `execute`. NULL: all are. */
+  /* on_host: how to do problems like this one of at most red_chunk_elements; NULL: by `execute`. NULL: all are. */
   red_small_fn *(*small)(void *device, const red_lowered *lowered);
 
   /* Has the open device passed its known-answer test elsewhere? NULL: no, so that the core runs it. */
