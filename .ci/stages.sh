@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The stages of .ci/run, one function each. A stage fails by failing; report() adds what it ran to the sums.
+# The stages of .ci/run, one function each. A stage fails by failing; report() adds what it ran to the sums. Without a
+# compiler cache the CPU's kernels are most of the time of a build: stages share builds where their options allow it.
 source scripts/setup.sh
 PATH=$PATH:/usr/sbin:/sbin # debootstrap, ldconfig
 
@@ -103,21 +104,23 @@ stage_features() {
   RED_TEST_SCALE=0.3 run_suites build/ci/features --suite omp --suite headers --suite examples --suite tool
 }
 
-# One library instead of two, and no command; and the benchmarks, which other stages leave out, compile.
+# One library instead of two, and no command; and the benchmarks, which other stages leave out, compile. The objects of
+# the kernels are the same for both kinds.
 stage_static() {
   need_to_build
   need_to_test
   install_missing
   local kind
   for kind in static shared; do
-    build build/ci/$kind -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled -Dopencl=disabled \
-      -Dbench=enabled
-    RED_TEST_SCALE=0.1 run_suites build/ci/$kind --suite headers --suite examples --suite omp
+    build build/ci/static -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled \
+      -Dopencl=disabled -Dbench=enabled
+    RED_TEST_SCALE=0.1 run_suites build/ci/static --suite headers --suite examples --suite omp
   done
-  meson compile -C build/ci/shared red-bench-cpu red-peer-cpu
+  meson compile -C build/ci/static red-bench-cpu red-peer-cpu
 }
 
-# The CUDA backend builds without a GPU; its suites then say why they are left out.
+# The CUDA backend builds without a GPU and without a warning, onto the build of the stage `test`; its suites then say
+# why they are left out.
 stage_cuda() {
   if ! command -v nvcc >/dev/null; then
     skip_stage 'the CUDA build: nvcc was not found'
@@ -126,8 +129,9 @@ stage_cuda() {
   need_to_build
   need_to_test
   install_missing
-  build build/ci/cuda -Dwerror=true -Dtests=enabled -Dcuda=enabled -Dgpu_archs=90 -Dopencl=disabled
-  run_suites build/ci/cuda --suite cuda --suite headers
+  build build/tests -Dtests=enabled -Dcuda=enabled -Dgpu_archs=90
+  if grep 'warning:' build/tests/setup.log; then return 1; fi
+  run_suites build/tests --suite cuda --suite headers
   # Kernels that use what only newer devices have, for the oldest and for the newest architecture.
   local folder=build/ci/cuda-archs
   if [ ! -f $folder/build.ninja ]; then
@@ -200,7 +204,8 @@ stage_debian12() { fresh_root bookworm; }
 stage_debian13() { fresh_root trixie; } # its PoCL has sub-groups
 stage_ubuntu() { fresh_root noble; }    # 24.04
 
-# The manual: the reference without a warning, every code block, and the blocks that build a clone of HEAD.
+# The manual: the reference without a warning, every code block, and the blocks that build a clone of HEAD. The build of the
+# stage `test` serves.
 stage_manual() {
   need_to_build
   need_to_test
@@ -208,10 +213,10 @@ stage_manual() {
   need 'gfortran --version' gfortran
   need 'git --version' git
   install_missing
-  build build/ci/manual -Dtests=enabled -Ddocs=enabled -Dcuda=disabled
-  meson compile -C build/ci/manual docs
-  run_suites build/ci/manual --suite docs
-  SOURCE=$PWD BUILD=$PWD/build/ci/manual MESON=meson CC=${CC:-cc} \
+  build build/tests -Dtests=enabled -Ddocs=enabled $(cuda_options)
+  meson compile -C build/tests docs
+  run_suites build/tests --suite docs
+  SOURCE=$PWD BUILD=$PWD/build/tests MESON=meson CC=${CC:-cc} \
     python3 tests/docs/blocks.py --needs clone README.md docs/*.md
 }
 
@@ -319,11 +324,12 @@ run_on_opencl() {
   return $status
 }
 
+# The build of the stage `test` serves.
 build_for_opencl() {
   need_to_build
   need_to_test
   install_missing
-  build build/ci/opencl -Dwerror=true -Dtests=enabled -Dcuda=disabled
+  build build/tests -Dtests=enabled $(cuda_options)
 }
 
 # PoCL 6.0 has sub-groups: Debian 13's, around what was built here.
@@ -335,7 +341,7 @@ stage_pocl6() {
   need 'debootstrap --version' debootstrap
   build_for_opencl
   run_on_opencl scripts/fresh-root --here --include=pocl-opencl-icd,ocl-icd-libopencl1,libgomp1,libsubunit0 trixie \
-    "RED_OPENCL_SHAPE=subgroup RED_TEST_SCALE=0.1 .ci/run-suites build/ci/opencl opencl/test_opencl_primitives \
+    "RED_OPENCL_SHAPE=subgroup RED_TEST_SCALE=0.1 .ci/run-suites build/tests opencl/test_opencl_primitives \
       opencl/test_opencl_device reduce"
 }
 
@@ -354,7 +360,7 @@ stage_intel() {
   # Its own loader ignores OCL_ICD_VENDORS: the system's goes first.
   ln -sf "$(ldconfig -p | awk '/libOpenCL.so.1 .*64/ {print $NF; exit}')" "$venv/loader/libOpenCL.so.1"
   run_on_opencl env OCL_ICD_VENDORS="$venv/icd" LD_LIBRARY_PATH="$venv/loader:$venv/lib" RED_TEST_SCALE=0.2 \
-    .ci/run-suites build/ci/opencl opencl/test_opencl_device opencl/test_opencl_primitives opencl/test_opencl_programs \
+    .ci/run-suites build/tests opencl/test_opencl_device opencl/test_opencl_primitives opencl/test_opencl_programs \
     reduce scan stats
 }
 
@@ -364,7 +370,7 @@ stage_intel() {
 stage_oclgrind() {
   need 'ls /usr/lib/oclgrind/liboclgrind-rt-icd.so' oclgrind
   build_for_opencl
-  local folder=build/ci/oclgrind redtool=build/ci/opencl/tools/redtool shape arguments words uninitialized f64 passed=0 failed=0
+  local folder=build/ci/oclgrind redtool=build/tests/tools/redtool shape arguments words uninitialized f64 passed=0 failed=0
   mkdir -p $folder/icd
   echo /usr/lib/oclgrind/liboclgrind-rt-icd.so >$folder/icd/oclgrind.icd
   python3 -c "import struct; open('$folder/data', 'wb').write(struct.pack('5001f', *(i % 89 - 44.3 for i in range(5001))))"

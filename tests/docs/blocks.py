@@ -112,16 +112,19 @@ class Page:
             command(block.value)
         return self.call('sh', '-eu', '-c', text)
 
+    clones = {}  # by the command that configures: pages that agree on it share what it compiled
+
     def run_in_clone(self, block):
         """The reader's commands; CUDA kernels for every architecture would take too long."""
-        clone, programs = self.folder / 'clone', self.folder / 'programs'
+        configure = re.search(r'^meson setup [^&\n]*', block.text, re.M).group().strip()
+        clone = self.clones.setdefault(configure, self.folder.parent / f'clone{len(self.clones)}')
+        programs = self.folder.parent / 'programs'
         if not clone.exists():
             self.call('git', 'clone', '-q', str(SOURCE), str(clone))
-            programs.mkdir()
+            programs.mkdir(exist_ok=True)
             meson = programs / 'meson'
             meson.write_text(f'#!/bin/sh\n[ "$1" != setup ] || set -- "$@" -Dcuda=disabled\nexec {command("meson")} "$@"\n')
             meson.chmod(0o755)
-        shutil.rmtree(clone / 'build', ignore_errors=True)
         environment = os.environ | {'DESTDIR': f'{clone}-root', 'PATH': f'{programs}:{os.environ["PATH"]}'}
         done = subprocess.run(['sh', '-eu', '-c', block.text], cwd=clone, env=environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
