@@ -120,10 +120,10 @@ static uint32_t most_items(const red_cl_device *device) {
   return group;
 }
 
-/* A warp; more than one where there are several at all. */
+/* More than one where there are several at all; of warps a pair, as a row of f64 is. */
 static uint32_t least_items(const red_cl_device *device) {
   if (red_cl_is_wide(device)) return 2;
-  return device->traits.shape == RED_CL_PTX ? 32 : 1;
+  return device->traits.shape == RED_CL_PTX ? 64 : 1;
 }
 
 /* The defaults, then what was measured on a device of this description. */
