@@ -275,11 +275,12 @@ const struct verb verb_verify = {
     .name = "verify",
     .synopsis = "[OPTION]...",
     .summary = "Compare every device with known answers and with the reference.",
-    .details = "Runs the built-in known answers and random problems of every operator and dtype on each available\n"
-               "device: in one call, in pieces and in device memory. Prints a table of devices and subjects, and why\n"
-               "anything was skipped. --backend LIST takes only the device that LIST chooses.\n\n"
-               "--against-exact FILE compares sums of a file of floats with the exact sum: the canonical one and its\n"
-               "proven bound, and those by serial, pairwise, Kahan's and Neumaier's summation.\n",
+    .details =
+        "Runs the built-in known answers and random problems of every operator and dtype, exact ones among them,\n"
+        "on each available device: in one call, in pieces and in device memory. Prints a table of devices and\n"
+        "subjects, and why anything was skipped. --backend LIST takes only the device that LIST chooses.\n\n"
+        "--against-exact FILE compares sums of a file of floats with the exact sum: the canonical one and its\n"
+        "proven bound, and those by serial, pairwise, Kahan's and Neumaier's summation.\n",
     .examples = "  redtool verify\n"
                 "  redtool verify --backend cuda --json\n"
                 "  redtool verify --against-exact data.npy\n",

@@ -242,6 +242,14 @@ static void choose_stats(red_problem *problem, unsigned choice) {
   problem->stats = choice == 1 ? RED_STAT_ALL : RED_STAT_MEAN | RED_STAT_VARIANCE;
 }
 
+/* One in three, where the operator and the dtypes have an exact mode. */
+static void choose_exact(red_problem *problem, uint64_t *random) {
+  red_problem exact = *problem;
+  exact.exact = 1;
+  if (problem->kind == RED_REDUCE && next_random(random) % 3 == 0 && red_problem_resolve(&exact) == RED_OK)
+    problem->exact = 1;
+}
+
 static void choose_init(red_problem *problem, uint64_t *random) {
   red_problem resolved = *problem;
   if (problem->kind == RED_STATS || next_random(random) % 4 != 0 || red_problem_resolve(&resolved) != RED_OK) return;
@@ -257,6 +265,7 @@ static void verify_cell(struct tally *tally, red_context *context, route_fn rout
     t.problem.n = lengths[next_random(&random) % LENGTHS];
     if (!choose_types(&t.problem, kind == RED_STATS ? 0 : i % TYPE_CHOICES, &random)) return;
     choose_stats(&t.problem, i % TYPE_CHOICES);
+    choose_exact(&t.problem, &random);
     choose_init(&t.problem, &random);
     run_trial(tally, context, route, &t, &random);
   }
