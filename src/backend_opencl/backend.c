@@ -145,6 +145,7 @@ static void close_device(void *state) {
     red_cl_programs_release(device);
     if (device->context != NULL) red_cl.ReleaseContext(device->context);
     pthread_mutex_destroy(&device->launch);
+    pthread_mutex_destroy(&device->alone);
     pthread_mutex_destroy(&device->build);
   }
   free(device);
@@ -162,6 +163,7 @@ static red_status open_device(const char *id, const red_context_options *options
   device->traits = wanted.found;
   device->owner = getpid();
   pthread_mutex_init(&device->launch, NULL);
+  pthread_mutex_init(&device->alone, NULL);
   pthread_mutex_init(&device->build, NULL);
   red_status status = tune(device);
   if (status == RED_OK) status = red_cl_vet(&device->traits, &device->has_passed);

@@ -47,6 +47,7 @@ typedef struct red_cl_traits {
 void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits);
 
 typedef struct red_cl_program red_cl_program;
+typedef struct red_cl_run red_cl_run; /* one execution, see plan.c */
 
 /* Memory that a queue's executions use one after the other. */
 typedef struct red_cl_pool {
@@ -81,7 +82,8 @@ typedef struct red_cl_device {
   red_cl_tuning tuning;
   uint32_t group;         /* lanes of a work-group, a power of two; 1 for the wide shape */
   pid_t owner;            /* drivers do not survive fork() */
-  pthread_mutex_t launch; /* kernel objects keep their arguments: set and enqueue are one step; guards `own` too */
+  pthread_mutex_t launch; /* guards the arguments of kernel objects; never held while something is awaited */
+  pthread_mutex_t alone;  /* guards what `own` lends to an execution */
   pthread_mutex_t build;  /* guards `programs` */
   red_cl_program *programs;
 } red_cl_device;
@@ -198,11 +200,16 @@ unsigned char *red_cl_cache_load(const red_cl_cache_entry *entry, size_t *bytes)
 /* Best effort: a cache that cannot be written is no error. */
 void red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *binary, size_t bytes);
 
-/* ---- launching ---- */
+/* ---- launch.c ---- */
+#define RED_CL_MOST_ARGS 20
+#define RED_CL_ARG_WORDS 48
 typedef struct red_cl_call {
   cl_kernel kernel;
-  cl_uint next;
-  cl_int error;
+  unsigned args;
+  size_t words;
+  size_t bytes[RED_CL_MOST_ARGS];
+  uint64_t values[RED_CL_ARG_WORDS];
+  bool too_many;
 } red_cl_call;
 
 void red_cl_arg(red_cl_call *call, size_t bytes, const void *value);
@@ -210,7 +217,7 @@ void red_cl_arg_u64(red_cl_call *call, uint64_t value);
 void red_cl_arg_u32(red_cl_call *call, uint32_t value);
 void red_cl_arg_mem(red_cl_call *call, cl_mem memory);
 /* Enqueue `groups` work-groups of `lanes`. */
-red_status red_cl_launch(red_cl_queue *queue, red_cl_call *call, uint64_t groups, uint32_t lanes);
+red_status red_cl_launch(const red_cl_run *run, const red_cl_call *call, uint64_t groups, uint32_t lanes);
 
 /* As kernels/prelude.cl has it. */
 typedef struct red_cl_rules {
@@ -242,14 +249,14 @@ red_status red_cl_execute(void *device, const void *plan, const red_lowered *low
                           const red_exec *exec);
 
 /* What one execution works with; `workspace_at` in words of 64 bits. */
-typedef struct red_cl_run {
+struct red_cl_run {
   red_cl_device *device;
   red_cl_queue *queue;
   const red_cl_plan *plan;
   const red_lowered *lowered;
   cl_mem workspace;
   uint64_t workspace_at;
-} red_cl_run;
+};
 
 /* ---- pieces.c ---- */
 

@@ -105,7 +105,7 @@ static red_status launch_bins(const red_cl_run *run, const layout *l, const red_
     red_cl_arg_mem(&call, part->memory2);
     red_cl_arg_u64(&call, part->offset2);
   }
-  return red_cl_launch(run->queue, &call, l->parts, l->form.group);
+  return red_cl_launch(run, &call, l->parts, l->form.group);
 }
 
 static red_status launch_merge(const red_cl_run *run, const layout *l) {
@@ -114,7 +114,7 @@ static red_status launch_merge(const red_cl_run *run, const layout *l) {
   red_cl_arg_u64(&call, run->workspace_at);
   red_cl_arg_u64(&call, l->parts);
   red_cl_arg_u64(&call, run->workspace_at + l->words);
-  return red_cl_launch(run->queue, &call, l->form.bins + 1, l->form.group);
+  return red_cl_launch(run, &call, l->form.bins + 1, l->form.group);
 }
 
 static red_cl_last last_of(const red_lowered *lowered) {
@@ -132,7 +132,7 @@ static red_status launch_finish(const red_cl_run *run, const layout *l, const re
   red_cl_arg(&call, sizeof last, &last);
   red_cl_arg_mem(&call, exec->out);
   red_cl_arg_u64(&call, exec->out_offset);
-  return red_cl_launch(run->queue, &call, 1, 1);
+  return red_cl_launch(run, &call, 1, 1);
 }
 
 /* ---- On the host ---- */

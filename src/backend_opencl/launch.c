@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernel arguments and launches. The caller holds the device's launch lock from the first argument to the launch. */
+/*
+ * Kernel arguments and launches. A kernel object keeps its arguments, and all threads share it: arguments are collected
+ * first, then set and enqueued in one step under the device's launch lock, so that nothing waits while it is held.
+ */
+#include <string.h>
+
 #include "device.h"
 
 red_cl_rules red_cl_rules_of(const red_lowered *lowered) {
@@ -27,8 +32,12 @@ red_cl_last red_cl_last_of(const red_lowered *lowered) {
 }
 
 void red_cl_arg(red_cl_call *call, size_t bytes, const void *value) {
-  cl_int error = red_cl.SetKernelArg(call->kernel, call->next++, bytes, value);
-  if (call->error == CL_SUCCESS) call->error = error;
+  const size_t words = (bytes + 7) / 8;
+  call->too_many |= call->args == RED_CL_MOST_ARGS || words > RED_CL_ARG_WORDS - call->words;
+  if (call->too_many) return;
+  memcpy(&call->values[call->words], value, bytes);
+  call->bytes[call->args++] = bytes;
+  call->words += words;
 }
 
 void red_cl_arg_u64(red_cl_call *call, uint64_t value) {
@@ -43,11 +52,27 @@ void red_cl_arg_mem(red_cl_call *call, cl_mem memory) {
   red_cl_arg(call, sizeof memory, &memory);
 }
 
-red_status red_cl_launch(red_cl_queue *queue, red_cl_call *call, uint64_t groups, uint32_t lanes) {
-  if (call->error != CL_SUCCESS) return red_cl_check(call->error, "clSetKernelArg");
-  red_status status = red_cl_in_order(queue);
-  if (status != RED_OK) return status;
+static red_status set_args(const red_cl_call *call) {
+  const uint64_t *value = call->values;
+  cl_int error = CL_SUCCESS;
+  for (cl_uint i = 0; i < call->args && error == CL_SUCCESS; value += (call->bytes[i++] + 7) / 8)
+    error = red_cl.SetKernelArg(call->kernel, i, call->bytes[i], value);
+  return red_cl_check(error, "clSetKernelArg");
+}
+
+static red_status enqueue(cl_command_queue queue, cl_kernel kernel, uint64_t groups, uint32_t lanes) {
   size_t local = lanes, global = (size_t)groups * lanes;
-  cl_int error = red_cl.EnqueueNDRangeKernel(queue->queue, call->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+  cl_int error = red_cl.EnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
   return red_cl_check(error, "clEnqueueNDRangeKernel");
+}
+
+red_status red_cl_launch(const red_cl_run *run, const red_cl_call *call, uint64_t groups, uint32_t lanes) {
+  if (call->too_many) return red_fail(RED_ERR_DRIVER, "a kernel of %s has too many arguments", run->device->traits.id);
+  red_status status = red_cl_in_order(run->queue);
+  if (status != RED_OK) return status;
+  pthread_mutex_lock(&run->device->launch);
+  status = set_args(call);
+  if (status == RED_OK) status = enqueue(run->queue->queue, call->kernel, groups, lanes);
+  pthread_mutex_unlock(&run->device->launch);
+  return status;
 }

@@ -123,7 +123,7 @@ static red_status launch_chunks(const red_cl_run *run, const stages *plan, const
   }
   red_status status = at_once ? at_once_args(run, plan, exec, &call) : RED_OK;
   if (status == RED_OK)
-    status = red_cl_launch(run->queue, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
+    status = red_cl_launch(run, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
   if (status == RED_OK && at_once && plan->nodes[0] > 1) run->queue->board.counted += (uint32_t)plan->nodes[0];
   return status;
 }
@@ -135,7 +135,7 @@ static red_status launch_nodes(const red_cl_run *run, const stages *plan, unsign
   red_cl_arg_u64(&call, plan->nodes[s - 1]);
   red_cl_arg_u32(&call, plan->level[s]);
   red_cl_arg_u64(&call, run->workspace_at + plan->at[s]);
-  return red_cl_launch(run->queue, &call, plan->nodes[s], nodes_group(run->device, run->lowered));
+  return red_cl_launch(run, &call, plan->nodes[s], nodes_group(run->device, run->lowered));
 }
 
 /* The stages up to `count`; `exec`, where it is one launch, says where the result goes. */

@@ -74,7 +74,7 @@ red_status red_cl_pipe_launch(const red_cl_run *run, const red_exec *exec, uint6
   red_cl_arg(&call, sizeof rules, &rules);
   red_cl_arg_mem(&call, exec->out);
   red_cl_arg_u64(&call, exec->out_offset);
-  status = red_cl_launch(run->queue, &call, groups, RED_CL_PIPE_THREADS);
+  status = red_cl_launch(run, &call, groups, RED_CL_PIPE_THREADS);
   if (status == RED_OK) board->counted += p.tiles + (uint32_t)groups; /* each work-group asks in vain once */
   return status;
 }

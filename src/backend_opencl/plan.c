@@ -103,7 +103,7 @@ static red_status check_buffers(const red_cl_device *device, const red_lowered *
   return status;
 }
 
-static red_status run_locked(red_cl_run *run, const red_exec *exec) {
+static red_status run_in_queue(red_cl_run *run, const red_exec *exec) {
   red_status status = RED_OK;
   if (exec->workspace != NULL) {
     run->workspace = exec->workspace;
@@ -131,10 +131,10 @@ red_status red_cl_execute(void *state, const void *plan, const red_lowered *lowe
   if (status == RED_OK) status = check_buffers(device, lowered, exec, run.plan->workspace);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter(); /* forests merge on the host */
-  pthread_mutex_lock(&device->launch);
-  status = run_locked(&run, exec);
+  if (queue == NULL) pthread_mutex_lock(&device->alone);
+  status = run_in_queue(&run, exec);
   if (status == RED_OK) status = red_cl_in_order(run.queue); /* what the application enqueues next comes after */
-  pthread_mutex_unlock(&device->launch);
+  if (queue == NULL) pthread_mutex_unlock(&device->alone);
   red_fpenv_leave(saved);
   if (status != RED_OK) return status;
   if (queue != NULL) return red_cl_check(red_cl.Flush(run.queue->queue), "clFlush");

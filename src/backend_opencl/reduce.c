@@ -24,7 +24,7 @@ static red_status launch_finish(const red_cl_run *run, uint64_t root, const red_
   red_cl_arg(&call, sizeof last, &last);
   red_cl_arg_mem(&call, (cl_mem)exec->out);
   red_cl_arg_u64(&call, exec->out_offset);
-  return red_cl_launch(run->queue, &call, 1, 1);
+  return red_cl_launch(run, &call, 1, 1);
 }
 
 /* ---- Results ---- */

@@ -57,7 +57,7 @@ static red_status launch_totals(const red_cl_run *run, const array *a, uint64_t 
   red_cl_call call = {.kernel = run->plan->elements->kernels[RED_CL_SCAN_TOTALS]};
   tile_args(run, a, first_tile, &call);
   red_cl_arg_u64(&call, totals_at);
-  return red_cl_launch(run->queue, &call, tiles, run->device->group);
+  return red_cl_launch(run, &call, tiles, run->device->group);
 }
 
 /* The identity of an exclusive scan's first output, in the output dtype. */
@@ -90,7 +90,7 @@ static red_status launch_tiles(const red_cl_run *run, const array *a, uint64_t f
   tile_args(run, a, first_tile, &call);
   red_cl_arg_u64(&call, starts_at);
   output_args(run, a, &call);
-  return red_cl_launch(run->queue, &call, tiles, run->device->group);
+  return red_cl_launch(run, &call, tiles, run->device->group);
 }
 
 static red_status launch_wide_starts(const red_cl_run *run, const array *a, uint64_t first_tile, uint64_t tiles,
@@ -103,7 +103,7 @@ static red_status launch_wide_starts(const red_cl_run *run, const array *a, uint
   red_cl_arg_u64(&call, totals_at);
   red_cl_arg_u64(&call, starts_at);
   red_cl_arg_u64(&call, expansion_at);
-  return red_cl_launch(run->queue, &call, 1, 1);
+  return red_cl_launch(run, &call, 1, 1);
 }
 
 /* Tiles that a core's cache holds, or smaller ones so that all units have some; not smaller than a block. */
@@ -133,7 +133,7 @@ static red_status scan_pass(const red_cl_run *run, const array *a, uint64_t *tot
   output_args(run, a, &call);
   uint64_t tiles = tiles_of(a->n, level);
   *total = run->workspace_at + PASS_NODE(tiles);
-  return red_cl_launch(run->queue, &call, tiles, 1);
+  return red_cl_launch(run, &call, tiles, 1);
 }
 
 static red_status scan_windows(const red_cl_run *run, const array *a, uint64_t *total) {
@@ -188,7 +188,7 @@ static red_status launch_node_totals(const red_cl_run *run, const levels *plan, 
   red_cl_arg_mem(&call, run->workspace);
   red_cl_arg_u64(&call, run->workspace_at + plan->totals_at[l - 1]);
   red_cl_arg_u64(&call, run->workspace_at + plan->totals_at[l]);
-  return red_cl_launch(run->queue, &call, plan->nodes[l], run->device->group);
+  return red_cl_launch(run, &call, plan->nodes[l], run->device->group);
 }
 
 static red_status launch_node_tiles(const red_cl_run *run, const levels *plan, unsigned l, red_state start) {
@@ -201,7 +201,7 @@ static red_status launch_node_tiles(const red_cl_run *run, const levels *plan, u
   red_cl_arg_u32(&call, uppermost);
   red_cl_arg_u64(&call, uppermost ? 0 : run->workspace_at + plan->starts_at[l + 1]);
   red_cl_arg_u64(&call, run->workspace_at + plan->starts_at[l]);
-  return red_cl_launch(run->queue, &call, uppermost ? 1 : plan->nodes[l + 1], run->device->group);
+  return red_cl_launch(run, &call, uppermost ? 1 : plan->nodes[l + 1], run->device->group);
 }
 
 static red_status scan_lanes(const red_cl_run *run, const array *a, uint64_t *total) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "native.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,12 @@
 red_context *context;
 cl_context native;
 cl_device_id native_device;
+
+void *function(const char *name) {
+  void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  ck_assert_ptr_nonnull(library);
+  return dlsym(library, name);
+}
 
 /* opencl:P.D, if that is what the backend under test is. */
 static void named_device(unsigned *platform, unsigned *device) {

@@ -14,6 +14,9 @@ extern cl_device_id native_device;
 void open_native(void);
 void close_native(void);
 
+/* Of the loader, what the library itself has no use for. */
+void *function(const char *name);
+
 /* Another context of the library's, as it is while the environment has these variables: "NAME=VALUE NAME=VALUE". */
 red_status context_under(const char *settings, red_context **made);
 

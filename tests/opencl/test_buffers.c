@@ -3,7 +3,6 @@
  * Memory and order as applications have them: parts of buffers at any origin, parts that overlap, addresses of shared
  * virtual memory in place of a cl_mem, commands of the application's before and after ours, local memory that is dirty.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +12,6 @@
 enum {
   N = 5000
 };
-
-/* Of the loader, what the library itself has no use for. */
-static void *function(const char *name) {
-  void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  ck_assert_ptr_nonnull(library);
-  return dlsym(library, name);
-}
 
 static void expect_refusal(red_status status, red_status wanted, const char *word) {
   ck_assert_msg(status == wanted, "status %d, expected %d: %s", status, wanted, red_last_error());
