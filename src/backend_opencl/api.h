@@ -26,7 +26,7 @@ extern red_cl_api red_cl;
 void red_cl_keep_environment(void);
 char **red_cl_helper_environment(void);
 
-/* Open the loader, once per process; NULL, or why there is none. */
+/* Open the loader, once per process; NULL, or why there is none. A forked child is told so. */
 const char *red_cl_open_api(void);
 
 /* "CL_OUT_OF_RESOURCES"; "an unknown error" for what no header names. */

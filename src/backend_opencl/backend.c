@@ -192,7 +192,7 @@ static bool has_passed(const void *state) {
 red_status red_cl_check_process(const red_cl_device *device) {
   if (device->owner == getpid()) return RED_OK;
   return red_fail(RED_ERR_UNSUPPORTED,
-                  "%s was opened by process %ld: OpenCL drivers do not survive fork(), open a context in the child",
+                  "%s was opened by process %ld: OpenCL drivers do not survive fork(), and this is a child of it",
                   device->traits.id, (long)device->owner);
 }
 

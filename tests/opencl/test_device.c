@@ -201,14 +201,30 @@ START_TEST(foreign_queue) {
 }
 END_TEST
 
-/* Drivers hang in a forked child; the library says so instead. */
+static bool child_is_told(void) {
+  red_device_info list[32] = {{.size = sizeof *list}};
+  float x = 1, result;
+  size_t count = 0;
+  red_context *another = NULL;
+  red_status status = red_reduce(context, RED_SUM, RED_F32, &x, 1, &result);
+  if (status != RED_ERR_UNSUPPORTED || strstr(red_last_error(), "fork") == NULL) return false;
+  status = context_under("", &another);
+  if (status != RED_ERR_NO_DEVICE || strstr(red_last_error(), "fork") == NULL) return false;
+  if (red_devices(list, 32, &count) != RED_OK) return false;
+  for (size_t i = 0; i < count && i < 32; i++)
+    if (strcmp(list[i].backend, "opencl") == 0 && (list[i].available || strstr(list[i].reason, "fork") == NULL))
+      return false;
+  return true;
+}
+
+/* Drivers hang in a forked child; the library says so instead, of old contexts and of new ones. */
 START_TEST(forked_child) {
   float x = 1, result;
   pid_t child = fork();
   ck_assert_int_ge(child, 0);
   if (child == 0) {
-    red_status status = red_reduce(context, RED_SUM, RED_F32, &x, 1, &result);
-    _exit(status == RED_ERR_UNSUPPORTED && strstr(red_last_error(), "fork") != NULL ? 0 : 1);
+    alarm(60);
+    _exit(child_is_told() ? 0 : 1);
   }
   int status;
   ck_assert_int_eq(waitpid(child, &status, 0), child);
