@@ -19,37 +19,66 @@ static bool is_handle(const red_cl_device *device, cl_mem memory) {
   return device->dispatch == NULL || *(const void *const *)memory == device->dispatch;
 }
 
-red_status red_cl_check_buffer(const red_cl_device *device, const char *what, cl_mem memory, uint64_t offset,
-                               uint64_t bytes) {
+/* Another context's buffers are refused by drivers in their own ways, if at all; an image has a size, but is no array.
+ */
+static red_status check_kind(const red_cl_device *device, const red_cl_span *span) {
+  cl_mem_object_type type = 0;
+  cl_context context = NULL;
+  cl_int error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_TYPE, sizeof type, &type, NULL);
+  if (error == CL_SUCCESS)
+    error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+  if (error != CL_SUCCESS)
+    return red_fail(RED_ERR_INVALID, "%s is no cl_mem: clGetMemObjectInfo says %s", span->what,
+                    red_cl_error_name(error));
+  if (type != CL_MEM_OBJECT_BUFFER)
+    return red_fail(RED_ERR_INVALID, "%s is no buffer, but an object of CL_MEM_TYPE %#x", span->what, (unsigned)type);
+  if (context == device->context) return RED_OK;
+  return red_fail(RED_ERR_INVALID,
+                  "%s is a buffer of another OpenCL context than %s: give the cl_context and cl_device_id in "
+                  "red_context_options",
+                  span->what, device->traits.id);
+}
+
+red_status red_cl_check_buffer(const red_cl_device *device, const red_cl_span *span) {
   size_t size = 0;
-  if (!is_handle(device, memory))
+  if (!is_handle(device, span->memory))
     return red_fail(RED_ERR_INVALID,
                     "%s is no cl_mem of %s: the memory of an address, such as clSVMAlloc gives, becomes one by "
                     "clCreateBuffer with CL_MEM_USE_HOST_PTR",
-                    what, device->traits.id);
-  cl_int error = red_cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL);
-  if (error != CL_SUCCESS)
-    return red_fail(RED_ERR_INVALID, "%s is no cl_mem: clGetMemObjectInfo says %s", what, red_cl_error_name(error));
-  if (offset <= size && bytes <= size - offset) return RED_OK;
-  return red_fail(RED_ERR_INVALID, "%s: %llu bytes at offset %llu exceed the buffer of %llu", what,
-                  (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)size);
+                    span->what, device->traits.id);
+  red_status status = check_kind(device, span);
+  if (status != RED_OK) return status;
+  cl_int error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_SIZE, sizeof size, &size, NULL);
+  if (error != CL_SUCCESS) return red_cl_check(error, "clGetMemObjectInfo");
+  if (span->offset <= size && span->bytes <= size - span->offset) return RED_OK;
+  return red_fail(RED_ERR_INVALID, "%s: %llu bytes at offset %llu exceed the buffer of %llu", span->what,
+                  (unsigned long long)span->bytes, (unsigned long long)span->offset, (unsigned long long)size);
 }
 
-/* The buffer that a sub-buffer is a part of, or the buffer itself; *offset moves along. */
-static cl_mem whole_of(cl_mem memory, uint64_t *offset) {
+/* Where the span lies in the buffer that its sub-buffer is a part of; itself if it is of no sub-buffer. */
+static red_cl_span in_whole(const red_cl_span *span) {
   cl_mem parent = NULL;
   size_t origin = 0;
-  if (red_cl.GetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL) != CL_SUCCESS ||
+  if (red_cl.GetMemObjectInfo(span->memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL) != CL_SUCCESS ||
       parent == NULL)
-    return memory;
-  if (red_cl.GetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof origin, &origin, NULL) != CL_SUCCESS) return memory;
-  *offset += origin;
-  return parent;
+    return *span;
+  if (red_cl.GetMemObjectInfo(span->memory, CL_MEM_OFFSET, sizeof origin, &origin, NULL) != CL_SUCCESS) return *span;
+  return (red_cl_span){span->what, parent, span->offset + origin, span->bytes};
 }
 
-red_status red_cl_check_parts(const red_lowered *lowered, cl_mem in, uint64_t in_offset, cl_mem out,
-                              uint64_t out_offset) {
-  if (in == out) return RED_OK; /* the core has seen that */
-  cl_mem in_whole = whole_of(in, &in_offset), out_whole = whole_of(out, &out_offset);
-  return in_whole == out_whole ? red_check_overlap(lowered, in_offset, out_offset) : RED_OK;
+red_status red_cl_check_parts(const red_lowered *lowered, const red_cl_span *in, const red_cl_span *out) {
+  if (in->memory == out->memory) return RED_OK; /* the core has seen that */
+  red_cl_span from = in_whole(in), to = in_whole(out);
+  return from.memory == to.memory ? red_check_overlap(lowered, from.offset, to.offset) : RED_OK;
+}
+
+red_status red_cl_check_apart(const red_cl_span *workspace, const red_cl_span *array) {
+  if (workspace->bytes == 0 || workspace->memory == array->memory) return RED_OK; /* the core has seen the latter */
+  red_cl_span room = in_whole(workspace), used = in_whole(array);
+  if (room.memory != used.memory || room.offset + room.bytes <= used.offset || used.offset + used.bytes <= room.offset)
+    return RED_OK;
+  return red_fail(RED_ERR_WORKSPACE,
+                  "workspace overlaps %s as parts of one buffer: it is %llu bytes at %llu there, %s is %llu at %llu",
+                  used.what, (unsigned long long)room.bytes, (unsigned long long)room.offset, used.what,
+                  (unsigned long long)used.bytes, (unsigned long long)used.offset);
 }

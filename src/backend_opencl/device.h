@@ -134,12 +134,19 @@ red_status red_cl_unmap(red_cl_queue *queue, cl_mem memory, void *mapped);
 
 /* How to tell a cl_mem of this device; it has its context. */
 void red_cl_learn_handles(red_cl_device *device);
-/* Is what the caller handed over a buffer, and does [offset, offset + bytes) lie inside? */
-red_status red_cl_check_buffer(const red_cl_device *device, const char *what, cl_mem memory, uint64_t offset,
-                               uint64_t bytes);
+/* Bytes that the caller names. */
+typedef struct red_cl_span {
+  const char *what;
+  cl_mem memory;
+  uint64_t offset, bytes;
+} red_cl_span;
+
+/* Is it a buffer of the device's context, and do the bytes lie inside? */
+red_status red_cl_check_buffer(const red_cl_device *device, const red_cl_span *span);
 /* RED_ERR_OVERLAP where input and output are parts of one buffer and share bytes that they may not. */
-red_status red_cl_check_parts(const red_lowered *lowered, cl_mem in, uint64_t in_offset, cl_mem out,
-                              uint64_t out_offset);
+red_status red_cl_check_parts(const red_lowered *lowered, const red_cl_span *in, const red_cl_span *out);
+/* RED_ERR_WORKSPACE where they are parts of one buffer and share bytes. */
+red_status red_cl_check_apart(const red_cl_span *workspace, const red_cl_span *array);
 
 /* ---- program.c ---- */
 typedef enum red_cl_kernel {

@@ -19,7 +19,9 @@ red_status red_cl_alloc(void *state, uint64_t bytes, void **memory) {
 }
 
 void red_cl_free(void *state, void *memory) {
-  if (red_cl_check_process(state) == RED_OK) red_cl.ReleaseMemObject(memory);
+  const red_cl_span all = {"memory", memory, 0, 0};
+  if (red_cl_check_process(state) == RED_OK && red_cl_check_buffer(state, &all) == RED_OK)
+    red_cl.ReleaseMemObject(memory);
 }
 
 /* ---- Queues ---- */
@@ -148,7 +150,7 @@ static red_cl_queue *queue_or_own(red_cl_device *device, void *queue) {
 
 red_status red_cl_upload(void *state, void *queue, void *to, uint64_t offset, const void *from, uint64_t bytes) {
   red_status status = red_cl_check_process(state);
-  if (status == RED_OK) status = red_cl_check_buffer(state, "the destination", to, offset, bytes);
+  if (status == RED_OK) status = red_cl_check_buffer(state, &(red_cl_span){"the destination", to, offset, bytes});
   if (status == RED_OK) status = red_cl_write(queue_or_own(state, queue), to, offset, from, bytes);
   if (status != RED_OK) return status;
   /* Intel's CPU runtime lets kernels in other queues begin before a blocking write with an offset is done. */
@@ -158,7 +160,7 @@ red_status red_cl_upload(void *state, void *queue, void *to, uint64_t offset, co
 red_status red_cl_download(void *state, void *queue, void *to, const void *from, uint64_t offset, uint64_t bytes) {
   cl_mem memory = (cl_mem)from;
   red_status status = red_cl_check_process(state);
-  if (status == RED_OK) status = red_cl_check_buffer(state, "the source", memory, offset, bytes);
+  if (status == RED_OK) status = red_cl_check_buffer(state, &(red_cl_span){"the source", memory, offset, bytes});
   return status == RED_OK ? red_cl_read(queue_or_own(state, queue), memory, offset, to, bytes) : status;
 }
 

@@ -83,23 +83,26 @@ static uint64_t output_bytes(const red_lowered *lowered) {
   return lowered->out_bytes * (is_scan(lowered) ? lowered->n : 1);
 }
 
-static red_status check_input(const red_cl_device *device, const red_lowered *lowered, const red_exec *exec,
-                              const char *what, const void *input, uint64_t offset) {
-  if (lowered->in_memory != RED_DEVICE || lowered->n == 0 || input == NULL) return RED_OK;
-  red_status status = red_cl_check_buffer(device, what, (cl_mem)input, offset, lowered->n * lowered->in_bytes);
-  if (status != RED_OK || lowered->out_memory != RED_DEVICE) return status;
-  return red_cl_check_parts(lowered, (cl_mem)input, offset, exec->out, exec->out_offset);
+static red_status check_array(const red_cl_device *device, const red_cl_span *workspace, const red_cl_span *array) {
+  red_status status = red_cl_check_buffer(device, array);
+  return status == RED_OK && workspace->memory != NULL ? red_cl_check_apart(workspace, array) : status;
 }
 
 static red_status check_buffers(const red_cl_device *device, const red_lowered *lowered, const red_exec *exec,
-                                uint64_t workspace) {
-  red_status status = RED_OK;
-  if (lowered->out_memory == RED_DEVICE && output_bytes(lowered) > 0)
-    status = red_cl_check_buffer(device, "out", exec->out, exec->out_offset, output_bytes(lowered));
-  if (status == RED_OK) status = check_input(device, lowered, exec, "in", exec->in, exec->in_offset);
-  if (status == RED_OK) status = check_input(device, lowered, exec, "in2", exec->in2, exec->in2_offset);
-  if (status == RED_OK && exec->workspace != NULL)
-    status = red_cl_check_buffer(device, "workspace", exec->workspace, exec->workspace_offset, workspace);
+                                uint64_t workspace_bytes) {
+  const uint64_t in_bytes = lowered->in_memory == RED_DEVICE ? lowered->n * lowered->in_bytes : 0;
+  const red_cl_span inputs[] = {{"in", (cl_mem)exec->in, exec->in_offset, in_bytes},
+                                {"in2", (cl_mem)exec->in2, exec->in2_offset, in_bytes}};
+  const red_cl_span out = {"out", exec->out, exec->out_offset,
+                           lowered->out_memory == RED_DEVICE ? output_bytes(lowered) : 0};
+  const red_cl_span workspace = {"workspace", exec->workspace, exec->workspace_offset, workspace_bytes};
+  red_status status = workspace.memory != NULL ? red_cl_check_buffer(device, &workspace) : RED_OK;
+  if (status == RED_OK && out.bytes > 0) status = check_array(device, &workspace, &out);
+  for (unsigned i = 0; i < 2 && status == RED_OK; i++) {
+    if (inputs[i].bytes == 0 || inputs[i].memory == NULL) continue;
+    status = check_array(device, &workspace, &inputs[i]);
+    if (status == RED_OK && out.bytes > 0) status = red_cl_check_parts(lowered, &inputs[i], &out);
+  }
   return status;
 }
 

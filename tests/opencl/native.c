@@ -77,6 +77,15 @@ cl_mem filled(const void *bytes, size_t count, size_t offset) {
   return memory;
 }
 
+red_plan *device_plan(red_kind kind, red_op op, red_dtype in, red_dtype out, uint64_t n) {
+  red_problem problem = RED_PROBLEM_INIT(kind, op, in, n);
+  red_plan *plan;
+  problem.out = out;
+  problem.in_memory = problem.out_memory = RED_DEVICE;
+  ck_red(red_plan_create(context, &problem, &plan));
+  return plan;
+}
+
 void compare_data_on_device(const red_problem *problem, const void *in, const void *in2, red_queue *queue,
                             random_state *random) {
   size_t in_size = red_dtype_bytes(problem->in), bytes = output_bytes(problem);

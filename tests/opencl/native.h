@@ -23,6 +23,9 @@ red_status context_under(const char *settings, red_context **made);
 /* `count` bytes from `offset` on, and some room behind; `bytes` may be NULL. */
 cl_mem filled(const void *bytes, size_t count, size_t offset);
 
+/* A plan for arrays on the device. */
+red_plan *device_plan(red_kind kind, red_op op, red_dtype in, red_dtype out, uint64_t n);
+
 /* The problem on device memory at odd offsets, through `queue`, against the reference: of this data, or of random. */
 void compare_data_on_device(const red_problem *problem, const void *in, const void *in2, red_queue *queue,
                             random_state *random);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory and order as applications have them: parts of buffers at any origin, parts that overlap, addresses of shared
- * virtual memory in place of a cl_mem, commands of the application's before and after ours, local memory that is dirty.
+ * Memory and order as applications have them: parts of buffers at any origin, parts that overlap, commands of the
+ * application's before and after ours, local memory that is dirty.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +12,6 @@
 enum {
   N = 5000
 };
-
-static void expect_refusal(red_status status, red_status wanted, const char *word) {
-  ck_assert_msg(status == wanted, "status %d, expected %d: %s", status, wanted, red_last_error());
-  ck_assert_msg(strstr(red_last_error(), word) != NULL, "'%s' does not name %s", red_last_error(), word);
-}
-
-static red_plan *plan_of(red_kind kind, red_op op, red_dtype in, red_dtype out, uint64_t n) {
-  red_problem problem = RED_PROBLEM_INIT(kind, op, in, n);
-  red_plan *plan;
-  problem.out = out;
-  problem.in_memory = problem.out_memory = RED_DEVICE;
-  ck_red(red_plan_create(context, &problem, &plan));
-  return plan;
-}
 
 /* ---- Parts of buffers ---- */
 
@@ -48,7 +34,7 @@ START_TEST(unaligned_parts) {
   unsigned made = 0;
   for (int i = 0; i < N + ORIGINS; i++) x[i] = i * i % 1009 - 500;
   cl_mem whole = filled(x, (N + ORIGINS) * sizeof *x, 0), out = filled(NULL, sizeof(int64_t), 0);
-  red_plan *plan = plan_of(RED_REDUCE, RED_SUM, RED_I32, RED_I64, N);
+  red_plan *plan = device_plan(RED_REDUCE, RED_SUM, RED_I32, RED_I64, N);
   for (size_t first = 0; first < ORIGINS; first += first < 70 ? 1 : 29) {
     cl_int error;
     cl_mem part = part_of(whole, first * sizeof *x, N * sizeof *x, &error);
@@ -62,7 +48,7 @@ START_TEST(unaligned_parts) {
       ck_assert_msg(result == sum, "from element %zu: %lld, expected %lld", first, (long long)result, (long long)sum);
       made++;
     } else {
-      expect_refusal(status, RED_ERR_DRIVER, "CL_MISALIGNED_SUB_BUFFER_OFFSET");
+      ck_red_fails(status, RED_ERR_DRIVER, "CL_MISALIGNED_SUB_BUFFER_OFFSET");
     }
     ck_assert_int_eq(red_cl.ReleaseMemObject(part), CL_SUCCESS);
   }
@@ -89,7 +75,7 @@ START_TEST(parts_with_offsets) {
   for (int i = 0; i < 1024; i++) x[i] = i;
   cl_mem whole = filled(x, sizeof x, 0), part = part_of(whole, origin, 64, &error);
   ck_assert_int_eq(error, CL_SUCCESS);
-  red_plan *plan = plan_of(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, 8);
+  red_plan *plan = device_plan(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, 8);
   cl_mem out = filled(NULL, sizeof scanned, 12);
   red_args args = {.size = sizeof args, .in = part, .in_offset = 32, .out = out, .out_offset = 12};
   ck_red(red_plan_execute_args(plan, NULL, &args));
@@ -100,7 +86,7 @@ START_TEST(parts_with_offsets) {
     ck_assert_int_eq(scanned[i], sum);
   }
   args.in_offset = 36;
-  expect_refusal(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "exceed");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "exceed");
   red_plan_destroy(plan);
   red_cl.ReleaseMemObject(part);
   red_free(context, whole);
@@ -116,12 +102,12 @@ START_TEST(overlapping_parts) {
   cl_mem low = part_of(whole, 0, 4 * step, &error), high = part_of(whole, step, 4 * step, &error2);
   ck_assert_int_eq(error, CL_SUCCESS);
   ck_assert_int_eq(error2, CL_SUCCESS);
-  red_plan *scan = plan_of(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, count);
+  red_plan *scan = device_plan(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, count);
   red_args args = {.size = sizeof args, .in = low, .out = high};
-  expect_refusal(red_plan_execute_args(scan, NULL, &args), RED_ERR_OVERLAP, "overlap");
+  ck_red_fails(red_plan_execute_args(scan, NULL, &args), RED_ERR_OVERLAP, "overlap");
   args.out = whole;
   args.out_offset = 4;
-  expect_refusal(red_plan_execute_args(scan, NULL, &args), RED_ERR_OVERLAP, "overlap");
+  ck_red_fails(red_plan_execute_args(scan, NULL, &args), RED_ERR_OVERLAP, "overlap");
   args.out_offset = 2 * step; /* behind the input */
   ck_red(red_plan_execute_args(scan, NULL, &args));
   args.in_offset = step; /* where `high` begins: in place */
@@ -135,53 +121,42 @@ START_TEST(overlapping_parts) {
 }
 END_TEST
 
-/* ---- Addresses ---- */
-
-typedef void *(*svm_alloc)(cl_context, cl_bitfield, size_t, cl_uint);
-typedef void (*svm_free)(cl_context, void *);
-#ifndef CL_DEVICE_SVM_CAPABILITIES
-#define CL_DEVICE_SVM_CAPABILITIES 0x1053
-#endif
-
-START_TEST(shared_virtual_memory) {
-  cl_bitfield abilities = 0;
-  svm_alloc allocate;
-  svm_free release;
-  *(void **)&allocate = function("clSVMAlloc");
-  *(void **)&release = function("clSVMFree");
-  cl_int error = red_cl.GetDeviceInfo(native_device, CL_DEVICE_SVM_CAPABILITIES, sizeof abilities, &abilities, NULL);
-  if (allocate == NULL || error != CL_SUCCESS || abilities == 0) {
-    printf("no shared virtual memory\n");
-    return;
-  }
-  cl_mem filler = filled(NULL, N * sizeof(int32_t), 0), out = filled(NULL, sizeof(int64_t), 0);
-  int32_t *shared = allocate(native, CL_MEM_READ_WRITE, N * sizeof *shared, 0);
-  ck_assert_ptr_nonnull(shared);
-  int32_t x[N];
-  int64_t sum = 0, result = 0;
-  for (int i = 0; i < N; i++) sum += x[i] = i * 3 - 4000;
-  red_plan *plan = plan_of(RED_REDUCE, RED_SUM, RED_I32, RED_I64, N);
-  red_args args = {.size = sizeof args, .in = shared, .out = out};
-  expect_refusal(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "clSVMAlloc");
-  args.in = filler;
-  args.out = shared;
-  expect_refusal(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "out is no cl_mem");
-  expect_refusal(red_upload(context, NULL, shared, 0, x, sizeof x), RED_ERR_INVALID, "the destination is no cl_mem");
-  /* What the sentence advises. */
-  cl_mem wrapped =
-      red_cl.CreateBuffer(native, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, N * sizeof *shared, shared, &error);
+/* A workspace may lie beside the arrays in one buffer, by whichever handles, but share no byte with one. */
+START_TEST(workspace_among_parts) {
+  cl_int error, error2;
+  size_t step = base_alignment() < 256 ? 256 : base_alignment(), room;
+  red_plan *scan = device_plan(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, RED_I32, N);
+  uint64_t bytes = red_plan_workspace(scan);
+  ck_assert_uint_gt(bytes, 0);
+  room = (N * sizeof(int32_t) + bytes) / step * step + step;
+  int32_t x[N], sum = 0, last = 0;
+  for (int i = 0; i < N; i++) sum += x[i] = i % 7 - 2;
+  cl_mem whole = filled(NULL, 2 * room + bytes, 0);
+  cl_mem in = part_of(whole, 0, room, &error), out = part_of(whole, room, room, &error2);
+  ck_assert(error == CL_SUCCESS && error2 == CL_SUCCESS);
+  cl_mem room_of_its_own = part_of(whole, 2 * room, bytes, &error);
   ck_assert_int_eq(error, CL_SUCCESS);
-  ck_red(red_upload(context, NULL, wrapped, 0, x, sizeof x));
-  args.in = wrapped;
-  args.out = out;
-  ck_red(red_plan_execute_args(plan, NULL, &args));
-  ck_red(red_download(context, NULL, &result, out, 0, sizeof result));
-  ck_assert_int_eq(result, sum);
-  red_plan_destroy(plan);
-  red_cl.ReleaseMemObject(wrapped);
-  release(native, shared);
-  red_free(context, filler);
-  red_free(context, out);
+  ck_red(red_upload(context, NULL, in, 0, x, sizeof x));
+  red_args args = {.size = sizeof args, .in = in, .out = out, .workspace = whole, .workspace_bytes = bytes};
+  ck_red_fails(red_plan_execute_args(scan, NULL, &args), RED_ERR_WORKSPACE, "workspace overlaps in");
+  args.workspace_offset = (N * sizeof(int32_t) - 1) / 256 * 256; /* the last element */
+  ck_red_fails(red_plan_execute_args(scan, NULL, &args), RED_ERR_WORKSPACE, "workspace overlaps in");
+  args.workspace_offset = room;
+  ck_red_fails(red_plan_execute_args(scan, NULL, &args), RED_ERR_WORKSPACE, "workspace overlaps out");
+  args.workspace = room_of_its_own; /* beside both */
+  args.workspace_offset = 0;
+  ck_red(red_plan_execute_args(scan, NULL, &args));
+  ck_red(red_download(context, NULL, &last, out, (N - 1) * sizeof last, sizeof last));
+  ck_assert_int_eq(last, sum);
+  args.in = whole; /* the part is the workspace, the whole an array */
+  args.workspace = in;
+  args.workspace_offset = 0;
+  ck_red_fails(red_plan_execute_args(scan, NULL, &args), RED_ERR_WORKSPACE, "workspace overlaps in");
+  red_plan_destroy(scan);
+  red_cl.ReleaseMemObject(in);
+  red_cl.ReleaseMemObject(out);
+  red_cl.ReleaseMemObject(room_of_its_own);
+  red_free(context, whole);
 }
 END_TEST
 
@@ -203,7 +178,7 @@ START_TEST(commands_before_and_after) {
   red_queue *wrapper;
   ck_red(red_queue_wrap(context, queue, &wrapper));
   cl_mem in = filled(NULL, LONG * sizeof(int32_t), 0), sums = filled(NULL, ROUNDS * sizeof(int64_t), 0);
-  red_plan *plan = plan_of(RED_REDUCE, RED_SUM, RED_I32, RED_I64, LONG);
+  red_plan *plan = device_plan(RED_REDUCE, RED_SUM, RED_I32, RED_I64, LONG);
   int64_t results[ROUNDS];
   for (int32_t i = 0; i < ROUNDS; i++) { /* nothing awaited: each sum is over before the next filling */
     ck_assert_int_eq(red_cl.EnqueueFillBuffer(queue, in, &i, sizeof i, 0, LONG * sizeof(int32_t), 0, NULL, NULL),
@@ -293,7 +268,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, unaligned_parts);
   tcase_add_test(tests, parts_with_offsets);
   tcase_add_test(tests, overlapping_parts);
-  tcase_add_test(tests, shared_virtual_memory);
+  tcase_add_test(tests, workspace_among_parts);
   tcase_add_test(tests, commands_before_and_after);
   tcase_add_test(tests, dirty_local_memory);
 }
