@@ -40,6 +40,12 @@ static red_status tune(red_cpu *cpu) {
   return red_tune_load("omp", red_cpu_model(), detail, rows, sizeof rows / sizeof rows[0]);
 }
 
+static void close_cpu(void *device) {
+  red_cpu *cpu = device;
+  free(cpu->rivals);
+  free(cpu);
+}
+
 static red_status open_cpu(const char *id, const red_context_options *options, void **device) {
   (void)id;
   const red_kernels *kernels = red_cpu_kernels();
@@ -51,16 +57,13 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   unsigned cap = asked > 0 ? asked : red_allowed_cpus();
   if (most > cap) most = cap;
   *cpu = (red_cpu){.kernels = kernels, .narrow = red_cpu_narrow_kernels(kernels), .threads = most, .asked = asked > 0};
-  red_status status = tune(cpu);
+  cpu->rivals = calloc(RED_LANE_OPS, sizeof *cpu->rivals);
+  red_status status = cpu->rivals != NULL ? tune(cpu) : red_fail(RED_ERR_NO_MEMORY, "no memory for the CPU device");
   if (status == RED_OK)
     *device = cpu;
   else
-    free(cpu);
+    close_cpu(cpu);
   return status;
-}
-
-static void close_cpu(void *device) {
-  free(device);
 }
 
 static void describe(void *device, red_device_info *info) {

@@ -4,6 +4,7 @@
 #define RED_OMP_ROOM_H
 
 #include "backend.h"
+#include "rivals.h"
 #include "tune.h"
 #include "tuning.def"
 #include "vec/kernels.h"
@@ -18,6 +19,7 @@ typedef struct red_cpu {
   unsigned threads;          /* the most that one call may use */
   bool asked;                /* the application chose that number: a sleeping team is worth waking */
   red_cpu_tuning tuning;
+  red_rivals (*rivals)[64]; /* of scans past the caches, by red_lane_op and log2 of their bytes */
 } red_cpu;
 
 /* cpu.c: the processor. */

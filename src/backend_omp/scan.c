@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "fpenv.h"
-#include "rivals.h"
 
 enum {
   LEAST_UNIT_BYTES = 8192, /* a tile of the widest elements */
@@ -193,8 +192,7 @@ static red_state scan_by(const red_cpu *cpu, const red_scan_job *job, unsigned t
 
 /* Calls of one operation and about one size are compared. */
 static red_state scan_past_caches(const red_cpu *cpu, const red_scan_job *job, uint64_t bytes) {
-  static red_rivals known[RED_LANE_OPS][64];
-  red_rivals *rivals = &known[job->op][63 - __builtin_clzll(bytes)];
+  red_rivals *rivals = &cpu->rivals[job->op][63 - __builtin_clzll(bytes)];
   unsigned threads = red_rivals_prefer_one(rivals) ? 1 : red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
   uint64_t begin = red_team_now();
   red_state total = scan_by(cpu, job, threads);
