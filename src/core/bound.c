@@ -102,7 +102,7 @@ static double sum_bound(const red_lowered *lowered, double abs_sum) {
   uint64_t n = lowered->n;
   bool exclusive = lowered->kind == RED_EXCLUSIVE_SCAN, mean = lowered->finish == RED_FINISH_MEAN;
   bool products = lowered->map == RED_MAP_PRODUCT || lowered->map == RED_MAP_SQUARE;
-  unsigned more = (lowered->has_init ? 1 : 0) + (products ? 1 : 0), of_abs_sum = reduce_depth(lowered) + more;
+  unsigned more = (lowered->has_init ? 1u : 0u) + (products ? 1u : 0u), of_abs_sum = reduce_depth(lowered) + more;
   unsigned k = lowered->kind == RED_REDUCE ? of_abs_sum : scan_depth(exclusive ? n - 1 : n) + more;
   double u = unit_roundoff(lowered->acc), underflow = products ? round_up((double)n * smallest(lowered->acc)) : 0;
   double gamma = gamma_of(k, u);
