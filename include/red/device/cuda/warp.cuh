@@ -36,7 +36,7 @@ struct Xor {
 };
 
 namespace detail {
-/* NaN: what is not equal to itself, of any type that has ==. */
+/* NaN: what has == and is not equal to itself. */
 template <class T> __device__ inline auto differs_from_itself(const T &x, int) -> decltype(static_cast<bool>(x == x)) {
   return !(x == x);
 }
@@ -50,28 +50,12 @@ template <class T> __device__ inline bool is_nan(const T &x) {
 template <class T> __device__ inline T nan_or(T a, T b, T result) {
   return !is_nan(a) && !is_nan(b) ? result : is_nan(a) ? a : b;
 }
-
-/* Which zero a value is, 1 or -1, else 0: of classes that convert to float, as __half and __nv_bfloat16 do. */
-template <class T> __device__ inline auto zero_of(const T &x, int) -> decltype(static_cast<float>(x), 0) {
-  unsigned bits = __float_as_uint(static_cast<float>(x));
-  return bits == 0 ? 1 : bits == 0x80000000u ? -1 : 0;
-}
-template <class T> __device__ inline int zero_of(const T &, long) {
-  return 0;
-}
-template <class T, bool Class = __is_class(T)> struct Zero {
-  static __device__ int sign(const T &x) { return zero_of(x, 0); }
-};
-template <class T> struct Zero<T, false> {
-  static __device__ int sign(const T &) { return 0; }
-};
-
 /* The lesser and the greater of two operands, the left one of equals; a NaN loses, two NaNs give any. */
 template <class T> __device__ inline T lesser(T a, T b) {
-  return b < a || Zero<T>::sign(b) + 2 == Zero<T>::sign(a) ? b : a;
+  return b < a ? b : a;
 }
 template <class T> __device__ inline T greater(T a, T b) {
-  return a < b || Zero<T>::sign(a) + 2 == Zero<T>::sign(b) ? b : a;
+  return a < b ? b : a;
 }
 /* These instructions put -0 before +0, as IEEE 754-2019 does, and flush nothing, whatever the compiler's options. */
 __device__ inline float lesser(float a, float b) {
@@ -94,21 +78,45 @@ __device__ inline double greater(double a, double b) {
   asm("max.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
   return result;
 }
+
+/* Classes of two bytes that convert to float, as __half and __nv_bfloat16, are compared as floats, others as they are.
+ */
+template <class T, class = float> struct Converts { static constexpr bool value = false; };
+template <class T> struct Converts<T, decltype(static_cast<float>(*static_cast<const T *>(nullptr)))> {
+  static constexpr bool value = __is_class(T) && sizeof(T) == 2;
+};
+template <class T, bool AsFloat = Converts<T>::value> struct Compare {
+  template <class Choose> static __device__ T by(T a, T b, Choose choose) { return choose(a, b); }
+};
+template <class T> struct Compare<T, true> {
+  template <class Choose> static __device__ T by(T a, T b, Choose choose) {
+    float x = static_cast<float>(a), y = static_cast<float>(b);
+    return __float_as_uint(choose(x, y)) == __float_as_uint(x) ? a : b;
+  }
+};
 } // namespace detail
 
-/* minimum, maximum: a NaN wins. -0 is below +0, of float, double, __half, __nv_bfloat16 and classes like them. */
+/* minimum, maximum: a NaN wins. -0 is below +0, of float, double, __half and __nv_bfloat16. */
 struct Min {
-  template <class T> __device__ T operator()(T a, T b) const { return detail::nan_or(a, b, detail::lesser(a, b)); }
+  template <class T> __device__ T operator()(T a, T b) const {
+    return detail::Compare<T>::by(a, b, [](auto x, auto y) { return detail::nan_or(x, y, detail::lesser(x, y)); });
+  }
 };
 struct Max {
-  template <class T> __device__ T operator()(T a, T b) const { return detail::nan_or(a, b, detail::greater(a, b)); }
+  template <class T> __device__ T operator()(T a, T b) const {
+    return detail::Compare<T>::by(a, b, [](auto x, auto y) { return detail::nan_or(x, y, detail::greater(x, y)); });
+  }
 };
 /* minimumNumber, maximumNumber: a NaN loses. */
 struct MinNum {
-  template <class T> __device__ T operator()(T a, T b) const { return detail::is_nan(a) ? b : detail::lesser(a, b); }
+  template <class T> __device__ T operator()(T a, T b) const {
+    return detail::Compare<T>::by(a, b, [](auto x, auto y) { return detail::is_nan(x) ? y : detail::lesser(x, y); });
+  }
 };
 struct MaxNum {
-  template <class T> __device__ T operator()(T a, T b) const { return detail::is_nan(a) ? b : detail::greater(a, b); }
+  template <class T> __device__ T operator()(T a, T b) const {
+    return detail::Compare<T>::by(a, b, [](auto x, auto y) { return detail::is_nan(x) ? y : detail::greater(x, y); });
+  }
 };
 
 /* ---- Shuffles -----------------------------------------------------------------------------------------------------
