@@ -159,7 +159,7 @@ void shim_reclaim(CUcontext context) {
 /* ---- Failing ----------------------------------------------------------------------------------------------------- */
 
 static unsigned countdown; /* 0: no call fails */
-static int only_makers, texts_fail, silently;
+static int only_makers, texts_fail, questions_fail, silently;
 static const char *failed_symbol;
 
 void shim_fail(unsigned n, int makers) {
@@ -184,9 +184,13 @@ void shim_fail_texts(int fail) {
 void shim_reset(void) {
   shim_fail(0, 0);
   shim_record(0);
-  texts_fail = giving = 0;
+  texts_fail = questions_fail = giving = 0;
   object_count = 0;
   depth = retained = 0;
+}
+
+void shim_fail_questions(int fail) {
+  questions_fail = fail;
 }
 
 static int is_text(entry e) {
@@ -214,7 +218,11 @@ static int fails_now(entry e, int unmaking) {
     failed[e] += (unsigned)texts_fail;
     return texts_fail;
   }
-  if (countdown == 0 || (only_makers && kind_made_by(e) == KINDS) || --countdown > 0) return 0;
+  if (e == ENTRY_StreamQuery) {
+    if (!questions_fail) return 0;
+  } else if (countdown == 0 || (only_makers && kind_made_by(e) == KINDS) || --countdown > 0) {
+    return 0;
+  }
   failed[e]++;
   failed_symbol = symbols[e];
   silently = may_be_silent(e, unmaking);

@@ -14,13 +14,17 @@ void shim_install(void);
 /* No call fails, and there are no objects, as if none had been made. */
 void shim_reset(void);
 
-/* The n-th call from now on fails; 0: none does. With `makers`, only calls that make something count. */
+/*
+ * The n-th call from now on fails; 0: none does. With `makers`, only calls that make something count. Questions whether
+ * a stream has ended never do: how often they are asked is chance.
+ */
 void shim_fail(unsigned n, int makers);
 /* What has failed since, NULL if nothing did; and whether the library may go on without saying so. */
 const char *shim_failed(void);
 int shim_failed_silently(void);
-/* The functions that name errors fail, too, all of them. */
+/* The functions that name errors fail, all of them; and the questions whether a stream has ended. */
 void shim_fail_texts(int fail);
+void shim_fail_questions(int fail);
 
 /*
  * Objects that exist. A call that gives something back (red_free, ...) stands between begin and end: if the library is

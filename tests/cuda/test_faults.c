@@ -5,12 +5,11 @@
  */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../compare.h"
 #include "driver.h"
 #include "shim.h"
+#include "trial.h"
 
 /* ---- What is tried ----------------------------------------------------------------------------------------------- */
 
@@ -21,22 +20,6 @@ enum {
   LARGE = 9000000, /* more than two pieces of 16 MB */
   TWO_PIECES = 4200000
 };
-
-typedef struct trial {
-  const char *combine; /* RED_CUDA_COMBINE */
-  red_kind kind;
-  red_op op;
-  red_dtype in, out;
-  uint64_t n;
-  red_memory in_memory, out_memory;
-  int exact;
-  enum {
-    OWN_QUEUE,
-    NO_QUEUE,
-    OWN_WORKSPACE,
-    CAPTURED
-  } how;
-} trial;
 
 /* clang-format off */
 static const trial on_device[] = {
@@ -85,110 +68,10 @@ static const trial in_pieces[] = {
 };
 /* clang-format on */
 
-/* ---- One trial --------------------------------------------------------------------------------------------------- */
-
-static unsigned char *data, *expected, *actual;
-static void *native; /* the context that the library is to use; NULL: the primary one */
-static CUstream stream;
-
-static red_problem problem_of(const trial *t) {
-  red_problem problem = RED_PROBLEM_INIT(t->kind, t->op, t->in, t->n);
-  problem.out = t->out;
-  problem.exact = t->exact;
-  problem.in_memory = t->in_memory;
-  problem.out_memory = t->out_memory;
-  return problem;
-}
-
-/* The second input of dot is the first one from its second element on. */
-static const void *second(const red_problem *problem, const void *in) {
-  return takes_two(problem) ? (const char *)in + red_dtype_bytes(problem->in) : NULL;
-}
-
-static void give_back(red_context *context, void *memory) {
-  shim_begin_giving();
-  red_free(context, memory);
-  shim_end_giving();
-}
-
-typedef struct things {
-  red_plan *plan;
-  red_queue *queue;
-  void *in, *out, *workspace;
-} things;
-
-static red_status make(red_context *context, const trial *t, const red_problem *problem, things *all) {
-  size_t bytes = (problem->n + 1) * red_dtype_bytes(problem->in);
-  red_status status = red_plan_create(context, problem, &all->plan);
-  if (status == RED_OK && t->how == CAPTURED) status = red_queue_wrap(context, stream, &all->queue);
-  if (status == RED_OK && (t->how == OWN_QUEUE || t->how == OWN_WORKSPACE))
-    status = red_queue_create(context, &all->queue);
-  if (status == RED_OK && problem->in_memory == RED_DEVICE) {
-    status = red_alloc(context, bytes, &all->in);
-    if (status == RED_OK) status = red_upload(context, all->queue, all->in, 0, data, bytes);
-  }
-  if (status == RED_OK && problem->out_memory == RED_DEVICE)
-    status = red_alloc(context, output_bytes(problem), &all->out);
-  if (status == RED_OK && t->how == OWN_WORKSPACE)
-    status = red_alloc(context, red_plan_workspace(all->plan), &all->workspace);
-  return status;
-}
-
-static void unmake(red_context *context, things *all) {
-  give_back(context, all->in);
-  give_back(context, all->out);
-  give_back(context, all->workspace);
-  shim_begin_giving();
-  red_queue_destroy(all->queue);
-  shim_end_giving();
-  shim_begin_giving();
-  red_plan_destroy(all->plan);
-  shim_end_giving();
-}
-
-/* The graph is launched whether the execution became a whole part of it or not, and then forgotten. */
-static red_status captured(const things *all, const red_args *args) {
-  CUgraph graph = NULL;
-  CUgraphExec exec;
-  ck_cuda(cuda.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  red_status status = red_plan_execute_args(all->plan, all->queue, args);
-  ck_cuda(cuda.StreamEndCapture(stream, &graph));
-  ck_cuda(cuda.GraphInstantiate(&exec, graph, 0));
-  if (status == RED_OK) ck_cuda(cuda.GraphLaunch(exec, stream));
-  ck_cuda(cuda.StreamSynchronize(stream));
-  ck_cuda(cuda.GraphExecDestroy(exec));
-  ck_cuda(cuda.GraphDestroy(graph));
-  return status;
-}
-
-static red_status execute(red_context *context, const trial *t, const red_problem *problem, const things *all) {
-  red_args args = {.size = sizeof args,
-                   .in = problem->in_memory == RED_DEVICE ? all->in : data,
-                   .out = problem->out_memory == RED_DEVICE ? all->out : actual,
-                   .workspace = all->workspace};
-  args.in2 = second(problem, args.in);
-  if (all->workspace != NULL) args.workspace_bytes = red_plan_workspace(all->plan);
-  prepare_output(problem, actual);
-  red_status status = t->how == CAPTURED ? captured(all, &args) : red_plan_execute_args(all->plan, all->queue, &args);
-  if (status == RED_OK && problem->out_memory == RED_DEVICE)
-    status = red_download(context, all->queue, actual, all->out, 0, output_bytes(problem));
-  return status;
-}
-
-static red_status try(red_context *context, const trial *t) {
-  red_problem problem = problem_of(t);
-  things all = {.plan = NULL};
-  red_status status = make(context, t, &problem, &all);
-  if (status == RED_OK) status = execute(context, t, &problem, &all);
-  if (status == RED_OK)
-    compare_outputs(&problem, shim_failed() != NULL ? shim_failed() : "afterwards", expected, actual);
-  unmake(context, &all);
-  return status;
-}
-
 /* ---- Every call fails -------------------------------------------------------------------------------------------- */
 
-static int texts; /* errors have no names */
+static int texts;    /* errors have no names */
+static void *native; /* the context that the library is to use; NULL: the primary one */
 
 /* Of a call that failed. One that makes no difference need not be reported. */
 static void check_report(red_status status, unsigned n, int may_be_silent) {
@@ -202,7 +85,7 @@ static void check_report(red_status status, unsigned n, int may_be_silent) {
 }
 
 static void check_afterwards(red_context *context, const trial *t, unsigned n) {
-  red_status status = try(context, t);
+  red_status status = trial_run(context, t);
   ck_assert_msg(status == RED_OK, "after a failure of %s (call %u): %s", shim_failed(), n, red_last_error());
 }
 
@@ -231,31 +114,21 @@ static void check_end(const char *call, unsigned n, unsigned lost) {
   shim_reclaim(native != NULL ? native : driver_primary);
 }
 
-static void prepare(const trial *t) {
-  red_problem problem = problem_of(t);
-  problem.in_memory = problem.out_memory = RED_HOST;
-  random_state random = random_start(301 + (uint64_t)t->in);
-  random_numbers(&random, t->in, data, t->n + 1);
-  prepare_output(&problem, expected);
-  ck_red(red_reference2(&problem, data, second(&problem, data), expected));
-  setenv("RED_CUDA_COMBINE", t->combine, 1);
-}
-
 /* In a context that is used again and again, and has the same objects after each failure. */
 static void fail_each(const trial *t) {
   red_context *context;
   unsigned lost = 0, n = 1;
-  prepare(t);
+  trial_begin(t);
   shim_record(0);
   ck_red(open_context(&context));
-  ck_red(try(context, t));
+  ck_red(trial_run(context, t));
   const unsigned objects = shim_objects();
   shim_record(1);
-  ck_red(try(context, t));
+  ck_red(trial_run(context, t));
   for (;; n++) {
     shim_record(0);
     shim_fail(n, 0);
-    red_status status = try(context, t);
+    red_status status = trial_run(context, t);
     if (shim_failed() == NULL) break;
     check_report(status, n, shim_failed_silently());
     check_afterwards(context, t, n);
@@ -267,36 +140,43 @@ static void fail_each(const trial *t) {
   ck_assert_uint_gt(n, 5);
   close_context(context);
   check_end("nothing", n, lost);
-  unsetenv("RED_CUDA_COMBINE");
+  trial_end();
 }
 
-/* A whole life of a context, in which the n-th call fails, or the n-th that makes an object; 0 if there was none. */
-static int life(const trial *t, unsigned n, int makers) {
+typedef enum calls {
+  ALL,
+  THAT_MAKE, /* objects */
+  OF_CLOSING /* the context */
+} calls;
+
+/* A whole life of a context, in which the n-th of these calls fails; 0 if there was none. */
+static int life(const trial *t, unsigned n, calls which) {
   red_context *context = NULL;
   shim_record(n == 0);
-  shim_fail(n, makers);
+  shim_fail(which == OF_CLOSING ? 0 : n, which == THAT_MAKE);
   red_status status = open_context(&context);
   int while_opening = shim_failed() != NULL; /* then what describes the device may have failed */
-  if (status == RED_OK) status = try(context, t);
+  if (status == RED_OK) status = trial_run(context, t);
   if (shim_failed() != NULL)
     check_report(status, n, while_opening || shim_failed_silently());
   else
     ck_assert_msg(status == RED_OK, "without a failure: %s", red_last_error());
   if (shim_failed() != NULL && context != NULL) check_afterwards(context, t, n);
-  close_context(context); /* in the n-th call, perhaps */
+  if (which == OF_CLOSING) shim_fail(n, 0);
+  close_context(context);
   const char *call = shim_failed();
   shim_fail(0, 0);
   check_end(call != NULL ? call : "nothing", n, shim_lost());
   return call != NULL;
 }
 
-static void fail_each_in_a_life(const trial *t, int makers, unsigned most) {
+static void fail_each_in_a_life(const trial *t, calls which, unsigned most) {
   unsigned n = 0;
-  prepare(t);
-  life(t, n++, makers);
-  while (n <= most && life(t, n, makers)) n++;
+  trial_begin(t);
+  life(t, n++, which);
+  while (n <= most && life(t, n, which)) n++;
   ck_assert_uint_gt(n, 5);
-  unsetenv("RED_CUDA_COMBINE");
+  trial_end();
 }
 
 START_TEST(device_memory) {
@@ -316,12 +196,36 @@ END_TEST
 
 /* Opening a context, with its self-test, using and closing it. */
 START_TEST(lives) {
-  fail_each_in_a_life(&on_device[0], 0, UINT_MAX);
+  fail_each_in_a_life(&on_device[0], ALL, UINT_MAX);
+  fail_each_in_a_life(&on_device[0], OF_CLOSING, UINT_MAX);
 }
 END_TEST
 
 START_TEST(lives_in_pieces) {
-  fail_each_in_a_life(&in_pieces[0], 1, UINT_MAX);
+  fail_each_in_a_life(&in_pieces[0], THAT_MAKE, UINT_MAX);
+}
+END_TEST
+
+/* Results that take so long that the library asks for them. */
+START_TEST(questions) {
+  const trial *t = &in_pieces[0];
+  red_context *context;
+  red_status status = RED_OK;
+  trial_begin(t);
+  ck_red(open_context(&context));
+  ck_red(trial_run(context, t));
+  const unsigned objects = shim_objects();
+  shim_fail_questions(1);
+  for (unsigned i = 0; i < 1000 && shim_failed() == NULL; i++) status = trial_run(context, t);
+  ck_assert_ptr_nonnull(shim_failed());
+  check_report(status, 1, 0);
+  shim_fail_questions(0);
+  check_afterwards(context, t, 1);
+  ck_assert_uint_eq(shim_objects(), objects);
+  shim_fail(0, 0);
+  close_context(context);
+  check_end("nothing", 0, 0);
+  trial_end();
 }
 END_TEST
 
@@ -340,7 +244,7 @@ START_TEST(native_context) {
   ck_cuda(cuda.CtxCreate(&made, 0, driver_device)); /* and makes it current */
   native = made;
   fail_each(&on_device[0]);
-  fail_each_in_a_life(&on_device[0], 0, 60);
+  fail_each_in_a_life(&on_device[0], ALL, 60);
   native = NULL;
   ck_cuda(cuda.CtxDestroy(made));
   ck_cuda(cuda.CtxSetCurrent(driver_primary));
@@ -354,19 +258,13 @@ END_TEST
 
 static void open_all(void) {
   driver_open();
-  ck_cuda(cuda.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  data = malloc((LARGE + 1) * sizeof(double));
-  expected = malloc(LARGE * sizeof(double));
-  actual = malloc(LARGE * sizeof(double));
+  trial_open(LARGE);
   shim_install();
 }
 
 static void close_all(void) {
-  ck_cuda(cuda.StreamDestroy(stream));
+  trial_close();
   driver_close();
-  free(data);
-  free(expected);
-  free(actual);
 }
 
 /* Whatever the test before has left behind. */
@@ -385,6 +283,7 @@ static void fill(TCase *tests) {
   tcase_add_loop_test(tests, pieces, 0, sizeof in_pieces / sizeof *in_pieces);
   tcase_add_test(tests, lives);
   tcase_add_test(tests, lives_in_pieces);
+  tcase_add_test(tests, questions);
   tcase_add_test(tests, errors_without_names);
   tcase_add_test(tests, native_context);
   tcase_add_test(tests, every_function_failed); /* the last one */
