@@ -22,7 +22,6 @@ int possible(const red_problem *problem) {
 }
 
 enum {
-  MARK = 0xa5,
   FRINGE = 64 /* bytes that are watched on either side of the output */
 };
 
