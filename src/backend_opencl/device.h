@@ -36,7 +36,7 @@ typedef struct red_cl_traits {
   bool unified;        /* device memory is host memory */
   bool one_pass;       /* scans: a work-group that has begun is never kept waiting */
   bool pipe;           /* scans: the pipeline of kernels/scan_pipe.cl */
-  bool one_launch;     /* reductions: a work-group sees what others wrote before they arrived at a counter */
+  bool one_launch;     /* reductions: a work-group can wait for the words of others, kernels/once_lanes.cl */
   bool gives_binaries; /* worth keeping: the driver does not keep them itself */
   red_cl_shape shape;
   char detail[128];
@@ -55,9 +55,10 @@ typedef struct red_cl_pool {
   uint64_t bytes;
 } red_cl_pool;
 
+#define RED_CL_BOARD_AT 16
 /* What work-groups of one launch leave for each other: zeros at first, then never cleared, the host keeps count. */
 typedef struct red_cl_board {
-  red_cl_pool pool; /* in its first word work-groups count */
+  red_cl_pool pool; /* in its first word work-groups count, values begin at word RED_CL_BOARD_AT */
   uint32_t counted; /* what the counter will have come to */
   uint32_t epoch;   /* of the last launch that wrote words */
 } red_cl_board;
@@ -286,6 +287,8 @@ bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered,
 
 /* Is it one launch that leaves the result of a reduction, or its root? */
 bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered);
+/* How many work-groups' nodes one of them merges then; kernels/once_lanes.cl. */
+uint32_t red_cl_once_members(const red_cl_device *device, const red_lowered *lowered);
 /*
  * Enqueue all launches for a device array of n > 0 elements; the root's node will lie at word *root of the workspace,
  * or, where it is one launch, the result where it belongs.

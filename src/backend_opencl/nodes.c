@@ -8,7 +8,6 @@
 
 /* How the nodes of n elements are computed: `count[s]` nodes of stage s lie at `at[s]` words of the workspace. */
 #define MOST_STAGES 16
-#define BOARD_BYTES 64 /* a counter */
 typedef struct stages {
   unsigned count;
   unsigned level[MOST_STAGES]; /* chunks, then nodes, of a node: 2^level */
@@ -48,22 +47,49 @@ static unsigned run_level(const red_cl_device *device, uint64_t chunks) {
   return level;
 }
 
+static unsigned node_level(const red_cl_device *device, const red_lowered *lowered) {
+  if (device->traits.shape == RED_CL_WIDE) return 30;
+  return (unsigned)__builtin_ctz(nodes_group(device, lowered)) + 4;
+}
+
+/* ---- One launch: nodes lie on the board ---- */
+
+#define FLIGHT     4     /* nodes that a lane waits for: more of them take registers from the loads of elements */
+#define FEW_BYTES  65536 /* that a work-group reads at least, where there are many */
+#define MANY_NODES 2048
+
 bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered) {
   return device->traits.one_launch && lowered->kind == RED_REDUCE;
 }
 
-static unsigned node_level(const red_cl_device *device, const red_lowered *lowered) {
-  if (device->traits.shape == RED_CL_WIDE) return 30;
-  if (red_cl_nodes_at_once(device, lowered)) return 40;
-  return (unsigned)__builtin_ctz(nodes_group(device, lowered)) + 4;
+uint32_t red_cl_once_members(const red_cl_device *device, const red_lowered *lowered) {
+  return red_cl_reduce_group(device, lowered) * FLIGHT / slot_words(lowered);
+}
+
+static uint64_t nodes_of(uint64_t chunks, unsigned level) {
+  return ((chunks - 1) >> level) + 1;
+}
+
+/* As many work-groups as there are chunks, but for short ones; one that waits for each unit at most, and two tiers. */
+static stages lay_out_once(const red_cl_device *device, const red_lowered *lowered, uint64_t chunks) {
+  uint64_t members = red_cl_once_members(device, lowered), bytes = red_chunk_elements(lowered) * lowered->in_bytes;
+  uint64_t teams = device->traits.units < members ? device->traits.units : members;
+  unsigned level = 0;
+  while (nodes_of(chunks, level) > teams * members) level++;
+  while (bytes << level < FEW_BYTES && nodes_of(chunks, level) > MANY_NODES) level++;
+  return (stages){.count = 2,
+                  .level = {level, 40},
+                  .nodes = {nodes_of(chunks, level), 1},
+                  .words = slot_words(lowered)}; /* the root */
 }
 
 static stages lay_out(const red_cl_device *device, const red_lowered *lowered, uint64_t n) {
   uint64_t chunk = red_chunk_elements(lowered), chunks = (n + chunk - 1) / chunk;
+  if (red_cl_nodes_at_once(device, lowered)) return lay_out_once(device, lowered, chunks);
   unsigned level = run_level(device, chunks);
   stages plan = {.count = 0};
   for (uint64_t nodes = chunks;;) {
-    nodes = ((nodes - 1) >> level) + 1;
+    nodes = nodes_of(nodes, level);
     unsigned s = plan.count++;
     plan.level[s] = level;
     plan.nodes[s] = nodes;
@@ -90,14 +116,18 @@ bool red_cl_nodes_merge(const red_cl_device *device, const red_lowered *lowered,
 
 /* ---- Launches ---- */
 
-/* Where one launch leaves its root, or if there is an `exec`, its result. */
-static red_status at_once_args(const red_cl_run *run, const stages *plan, const red_exec *exec, red_cl_call *call) {
-  red_status status = red_cl_board_reserve(run->device, run->queue, BOARD_BYTES);
+/* Where nodes meet, and what becomes of the root: it goes to the workspace, or if there is an `exec`, is its result. */
+static red_status once_args(const red_cl_run *run, const stages *plan, const red_exec *exec, red_cl_call *call) {
+  uint64_t places = plan->nodes[0] + red_cl_once_members(run->device, run->lowered);
+  uint64_t words = RED_CL_BOARD_AT + places * 2 * slot_words(run->lowered);
+  uint32_t epoch = 0;
+  red_status status = red_cl_board_reserve(run->device, run->queue, words * sizeof(uint64_t));
+  if (status == RED_OK) status = red_cl_board_epoch(run->queue, &epoch);
   if (status != RED_OK) return status;
   red_cl_last last = red_cl_reduce_last(run->lowered);
   red_cl_arg_mem(call, run->queue->board.pool.memory);
-  red_cl_arg_u32(call, run->queue->board.counted);
-  red_cl_arg_u64(call, run->workspace_at + plan->at[plan->count - 1]);
+  red_cl_arg_u64(call, RED_CL_BOARD_AT);
+  red_cl_arg_u32(call, epoch);
   red_cl_arg_u32(call, exec != NULL);
   red_cl_arg(call, sizeof last, &last);
   red_cl_arg_mem(call, exec != NULL ? (cl_mem)exec->out : run->workspace);
@@ -121,10 +151,9 @@ static red_status launch_chunks(const red_cl_run *run, const stages *plan, const
     red_cl_arg_mem(&call, part->memory2);
     red_cl_arg_u64(&call, part->offset2);
   }
-  red_status status = at_once ? at_once_args(run, plan, exec, &call) : RED_OK;
+  red_status status = at_once ? once_args(run, plan, exec, &call) : RED_OK;
   if (status == RED_OK)
     status = red_cl_launch(run, &call, plan->nodes[0], red_cl_reduce_group(run->device, run->lowered));
-  if (status == RED_OK && at_once && plan->nodes[0] > 1) run->queue->board.counted += (uint32_t)plan->nodes[0];
   return status;
 }
 

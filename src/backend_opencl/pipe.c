@@ -3,11 +3,10 @@
 #include "device.h"
 #include "source.h"
 
-#define MOST_LEVELS   4
-#define LOW_BITS      7           /* a group of tiles, as kernels/lookback.cl has it */
-#define HIGH_BITS     5           /* ... of nodes above them */
-#define COUNTER_WORDS 16          /* before the levels */
-#define SLOT_WORDS    (uint64_t)2 /* at most */
+#define MOST_LEVELS 4
+#define LOW_BITS    7           /* a group of tiles, as kernels/lookback.cl has it */
+#define HIGH_BITS   5           /* ... of nodes above them */
+#define SLOT_WORDS  (uint64_t)2 /* at most */
 
 /* As kernels/lookback.cl has it. */
 typedef struct pipe {
@@ -37,7 +36,7 @@ bool red_cl_pipe_takes(const red_cl_run *run, const red_exec *exec) {
 
 /* The levels' places, and the bytes of the board. */
 static uint64_t lay_out(const red_lowered *lowered, pipe *p) {
-  uint64_t last = tiles_of(lowered) - 1, at = COUNTER_WORDS;
+  uint64_t last = tiles_of(lowered) - 1, at = RED_CL_BOARD_AT;
   p->tiles = (uint32_t)last + 1;
   p->levels = 0;
   do {

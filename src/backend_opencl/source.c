@@ -134,7 +134,8 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
     if (lowered->kind == RED_REDUCE && rounds(lowered))
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ROUNDS");
     if (red_cl_nodes_at_once(device, lowered))
-      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ONCE");
+      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ONCE -DRED_MEMBERS=%u",
+                       (unsigned)red_cl_once_members(device, lowered));
     if (lowered->kind == RED_STATS) stats_options(lowered, text + used, RED_CL_MOST_OPTIONS - (size_t)used);
   } else if (red_cl_has_default_output(lowered)) {
     red_dtype out = is_float(lowered->out) ? lowered->out : unsigned_of(lowered->out_bytes);
@@ -183,6 +184,7 @@ static void scan_texts(bool wide, bool pipe, const red_lowered *lowered, red_cl_
   add_text(all, wide ? red_cl_text_scan_wide_cl : red_cl_text_scan_lanes_cl);
   if (!pipe) return;
   add_text(all, red_cl_text_async_cl);
+  add_text(all, red_cl_text_board_cl);
   add_text(all, red_cl_text_lookback_cl);
   add_text(all, red_cl_text_scan_pipe_cl);
 }
@@ -201,6 +203,7 @@ static void reduce_texts(bool wide, const red_lowered *lowered, red_cl_source *a
   if (rounds(lowered)) add_text(all, red_cl_text_round_cl);
   add_text(all, red_cl_text_results_cl);
   add_text(all, red_cl_text_finish_cl);
+  if (!wide) add_text(all, red_cl_text_board_cl);
   if (!wide) add_text(all, red_cl_text_once_lanes_cl);
   add_text(all, wide ? red_cl_text_reduce_wide_cl : red_cl_text_reduce_lanes_cl);
 }

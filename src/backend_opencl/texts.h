@@ -19,6 +19,7 @@ extern const char red_cl_text_expansion_cl[];
 extern const char red_cl_text_runs_cl[];
 extern const char red_cl_text_reduce_wide_cl[];
 extern const char red_cl_text_reduce_lanes_cl[];
+extern const char red_cl_text_board_cl[];
 extern const char red_cl_text_once_lanes_cl[];
 extern const char red_cl_text_last_cl[];
 extern const char red_cl_text_results_cl[];

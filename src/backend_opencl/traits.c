@@ -146,20 +146,24 @@ static bool one_pass(const red_cl_traits *traits) {
 
 #define DEVICE_COMPUTE_CAPABILITY_MAJOR_NV 0x4000 /* cl_nv_device_attribute_query */
 
+static uint64_t compute_capability(const red_cl_traits *traits) {
+  if (traits->shape != RED_CL_PTX) return 0;
+  return device_number(traits->device, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof(cl_uint));
+}
+
 /*
  * Work-groups of NVIDIA's devices that have begun go on side by side, as the CUDA backend's scan relies on too. The
  * pipeline is for compute capability 9.0 and above.
  */
 static bool has_pipe(const red_cl_traits *traits) {
   const char *forced = getenv("RED_OPENCL_SCAN");
-  if (traits->shape != RED_CL_PTX || (forced != NULL && strcmp(forced, "windows") == 0)) return false;
-  if (traits->most_group < RED_CL_PIPE_THREADS || traits->local_memory < 49152) return false;
-  return device_number(traits->device, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof(cl_uint)) >= 9;
+  if (forced != NULL && strcmp(forced, "windows") == 0) return false;
+  return compute_capability(traits) >= 9 && traits->most_group >= RED_CL_PIPE_THREADS && traits->local_memory >= 49152;
 }
 
 /*
- * A reduction in one launch: the work-group that arrives last at a counter merges what all have written. OpenCL 1.2 has
- * no fence between work-groups; NVIDIA's PTX has.
+ * A reduction in one launch: some work-groups wait for values that others write whole or not at all. OpenCL 1.2
+ * promises neither; NVIDIA's devices do both, and PTX has words for it from compute capability 7.0 on.
  * RED_OPENCL_REDUCE: launch or stages, for tests and comparisons.
  */
 static bool one_launch(const red_cl_traits *traits) {
@@ -167,7 +171,7 @@ static bool one_launch(const red_cl_traits *traits) {
   if (traits->shape == RED_CL_WIDE) return false;
   if (forced != NULL && strcmp(forced, "launch") == 0) return true;
   if (forced != NULL && strcmp(forced, "stages") == 0) return false;
-  return traits->shape == RED_CL_PTX;
+  return compute_capability(traits) >= 7;
 }
 
 void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits) {

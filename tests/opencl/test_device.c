@@ -157,6 +157,7 @@ START_TEST(other_ways) {
   other_way("RED_OPENCL_SHAPE=wide");
   other_way("RED_OPENCL_SHAPE=local");
   other_way("RED_OPENCL_SHAPE=local RED_OPENCL_REDUCE=launch");
+  other_way("RED_OPENCL_SHAPE=local RED_OPENCL_REDUCE=launch RED_OPENCL_GROUP=4"); /* two tiers of nodes */
   other_way("RED_OPENCL_SHAPE=subgroup");
   other_way("RED_OPENCL_SHAPE=ptx RED_OPENCL_REDUCE=stages");
 }

@@ -34,52 +34,39 @@ static RED_VALUE red_sink(RED_VALUE before, const RED_VALUE *sibling, uint lane,
   return before;
 }
 
-/* ---- Words of the board: a value's 32 bits, or half of it, below the epoch in which they are valid ---- */
+/* ---- Words of the board: one a value where 32 bits hold it, else a pair ---- */
 
 #define RED_WORDS (RED_VALUE_BITS == 64 ? 2 : 1)
 
 static void red_post(global ulong *words, ulong index, RED_VALUE value, uint epoch) {
   global ulong *at = words + index * RED_WORDS;
-  ulong bits = red_pack(value), valid = (ulong)epoch << 32;
+  red_slot slot = red_slot_of(red_pack(value), epoch);
 #if RED_VALUE_BITS == 64
-  __asm__ volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(valid | (uint)bits),
-                   "l"(valid | bits >> 32)
-                   : "memory");
+  red_write_pair(at, slot);
 #else
-  __asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(valid | (uint)bits) : "memory");
+  __asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(slot.low) : "memory");
 #endif
 }
 
-/* What was read, and looked at later, so that several can be on their way. */
-typedef struct red_slot {
-  ulong low, high;
-} red_slot;
-
-static void red_read_pair(global const ulong *at, ulong *a, ulong *b) {
-  ulong first, second;
-  __asm__ volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(at) : "memory");
-  *a = first;
-  *b = second;
-}
-
-static red_slot red_read_slot(global const ulong *words, ulong index) {
-  red_slot slot = {0, 0};
-#if RED_VALUE_BITS == 64
-  red_read_pair(words + 2 * index, &slot.low, &slot.high);
-#else
-  ulong word;
-  __asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(words + index) : "memory");
-  slot.low = word;
-#endif
+/* A word that stands alone: the other half is nothing, of the same epoch. */
+static red_slot red_single(ulong word) {
+  red_slot slot = {word, word & 0xffffffff00000000ul};
   return slot;
 }
 
-static bool red_is_valid(red_slot slot, uint epoch) {
-  return (uint)(slot.low >> 32) == epoch && (RED_VALUE_BITS < 64 || (uint)(slot.high >> 32) == epoch);
+/* Read now and looked at later, so that several can be on their way. */
+static red_slot red_read_slot(global const ulong *words, ulong index) {
+#if RED_VALUE_BITS == 64
+  return red_read_pair(words + 2 * index);
+#else
+  ulong word;
+  __asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(words + index) : "memory");
+  return red_single(word);
+#endif
 }
 
 static RED_VALUE red_slot_value(red_slot slot) {
-  return red_unpack(slot.high << 32 | (uint)slot.low);
+  return red_unpack(red_slot_bits(slot));
 }
 
 /* Ask for a slot's line long before it is written: else its first reader waits behind all loads of input. */
@@ -131,9 +118,11 @@ static red_quad red_read_quad(global const ulong *words, uint digit, uint lane) 
 #pragma unroll
   for (uint i = 0; i < 4; i++) quad.slot[i] = red_read_slot(words, from + i);
 #else
-  quad.slot[0].high = quad.slot[1].high = quad.slot[2].high = quad.slot[3].high = 0;
-  red_read_pair(words + from, &quad.slot[0].low, &quad.slot[1].low);
-  red_read_pair(words + from + 2, &quad.slot[2].low, &quad.slot[3].low);
+  red_slot first = red_read_pair(words + from), second = red_read_pair(words + from + 2); /* two words each */
+  quad.slot[0] = red_single(first.low);
+  quad.slot[1] = red_single(first.high);
+  quad.slot[2] = red_single(second.low);
+  quad.slot[3] = red_single(second.high);
 #endif
   return quad;
 }

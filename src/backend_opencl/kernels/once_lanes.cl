@@ -1,70 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reductions in one launch (RED_ONCE): the work-group that arrives last at a counter finds all nodes in memory, merges them
- * and leaves the result. Nobody waits. The counter goes on from launch to launch; the host knows where it stood before.
+ * Reductions in one launch (RED_ONCE): work-groups post their nodes on the board, the last of each RED_MEMBERS of them waits
+ * for the others' and merges them, and the last of all merges what those post. The host sees to it that fewer wait than can
+ * run at a time, so that what they wait for comes.
  */
 #if RED_ONCE
 #define RED_ONCE_PARAMETERS                                                                                            \
-  , volatile global uint *counter, uint counted, ulong root_at, uint stays, red_last last, global uchar *out,          \
+  , global ulong *board, ulong board_at, uint epoch, uint stays, red_last last, global uchar *out,     \
       ulong out_offset
 
-#if defined(RED_SHAPE_PTX)
-#define RED_FENCE() __asm__ volatile("membar.gl;" ::: "memory")
+#define RED_FLIGHT (RED_MEMBERS / RED_GROUP) /* nodes that a lane asks for at a time */
+
+static global ulong *red_place_of(global ulong *board, uint index) {
+  return board + (ulong)index * (2 * RED_SLOT);
+}
+
+static void red_post_node(global ulong *board, uint index, red_node node, uint epoch) {
+  global ulong *at = red_place_of(board, index);
+#if RED_SLOT == 2
+  red_write_pair(at, red_slot_of((ulong)(long)node.key, epoch));
+  red_write_pair(at + 2, red_slot_of(node.index, epoch));
 #else
-#define RED_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+  red_write_pair(at, red_slot_of(red_pack(node), epoch));
 #endif
-
-/* Has every other work-group arrived, and does this one see what lane 0 of each wrote before? */
-static bool red_is_last(volatile global uint *counter, uint counted, uint lane, local uint *arrived) {
-  if (get_num_groups(0) == 1) return true; /* nor does the host count it */
-  if (lane == 0) {
-    RED_FENCE();
-    *arrived = atomic_inc(counter) - counted + 1;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (*arrived != get_num_groups(0)) return false;
-  RED_FENCE();
-  return true;
 }
 
-/* Sixteen neighbours at a time in flight; what is missing changes nothing. */
-#define RED_FLIGHT 16
-static red_node red_merge_flight(global const ulong *nodes, uint first, uint end) {
-  red_node n0[16], n1[8], n2[4];
-#pragma unroll
-  for (uint i = 0; i < 16; i++) n0[i] = first + i < end ? red_get(nodes, first + i) : red_identity();
-#pragma unroll
-  for (uint i = 0; i < 8; i++) n1[i] = red_merge(n0[2 * i], n0[2 * i + 1]);
-#pragma unroll
-  for (uint i = 0; i < 4; i++) n2[i] = red_merge(n1[2 * i], n1[2 * i + 1]);
-  return red_merge(red_merge(n2[0], n2[1]), red_merge(n2[2], n2[3]));
+static red_node red_node_of_slots(const red_slot *slot) {
+#if RED_SLOT == 2
+  red_node node = {(RED_KEY)red_slot_bits(slot[0]), red_slot_bits(slot[1])};
+  return node;
+#else
+  return red_unpack(red_slot_bits(slot[0]));
+#endif
 }
 
-/* A lane's part of the binary tree: nodes [first, first + run), run being a power of two, of which there are `count`. */
-static red_node red_merge_run(global const ulong *nodes, uint first, uint run, uint count) {
-  red_node waiting[28];
-  uint height = 0, end = min(first + run, count);
-  for (uint at = 0; at < run; at += RED_FLIGHT) {
-    red_node node = red_merge_flight(nodes, first + at, end);
-    for (uint k = at / RED_FLIGHT; k & 1; k >>= 1) node = red_merge(waiting[--height], node);
-    waiting[height++] = node;
-  }
-  return waiting[0]; /* one is left */
+/* The node of `count` neighbours from `first` on, as soon as all are there; what is missing of a flight changes nothing. */
+static red_node red_await_run(global ulong *board, uint first, uint count, uint epoch) {
+  red_slot slot[RED_FLIGHT * RED_SLOT];
+  red_node node[RED_FLIGHT];
+  bool missing;
+  if (count == 0) return red_identity();
+  do {
+    missing = false;
+#pragma unroll
+    for (uint i = 0; i < RED_FLIGHT * RED_SLOT; i++)
+      slot[i] = red_read_pair(red_place_of(board, first + (i / RED_SLOT < count ? i / RED_SLOT : 0)) + i % RED_SLOT * 2);
+#pragma unroll
+    for (uint i = 0; i < RED_FLIGHT * RED_SLOT; i++) missing = missing || !red_is_valid(slot[i], epoch);
+  } while (missing);
+#pragma unroll
+  for (uint i = 0; i < RED_FLIGHT; i++) node[i] = i < count ? red_node_of_slots(slot + i * RED_SLOT) : red_identity();
+#pragma unroll
+  for (uint width = 1; width < RED_FLIGHT; width *= 2)
+#pragma unroll
+    for (uint i = 0; i < RED_FLIGHT; i += 2 * width) node[i] = red_merge(node[i], node[i + width]);
+  return node[0];
 }
 
-/* The root of all nodes, in lane 0. */
-static red_node red_merge_all(global const ulong *nodes, uint count, uint lane, local red_node *scratch) {
+/* The root of `count` nodes, at most RED_MEMBERS, in lane 0: each lane an aligned run of them, then neighbouring lanes. */
+static red_node red_await_members(global ulong *board, uint first, uint count, uint epoch, uint lane,
+                                  local red_node *scratch) {
   uint run = 1;
   while (run * RED_GROUP < count) run *= 2;
-  scratch[lane] = red_merge_run(nodes, lane * run, run, count);
+  uint at = min(lane * run, count);
+  red_node node = red_await_run(board, first + at, min(run, count - at), epoch);
+  barrier(CLK_LOCAL_MEM_FENCE); /* the chunks' fold is done with it */
+  scratch[lane] = node;
   for (uint width = RED_GROUP / 2; width > 0; width /= 2) {
-    red_node node;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < width) node = red_merge(scratch[2 * lane], scratch[2 * lane + 1]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < width) scratch[lane] = node;
   }
-  return scratch[0];
+  return node;
+}
+
+/* From the node of this work-group to the root of all: true in the one that has it. */
+static bool red_await_all(global ulong *board, uint epoch, uint lane, local red_node *scratch, red_node *node) {
+  uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0), team = group / RED_MEMBERS;
+  if (groups == 1) return true;
+  global ulong *members = red_place_of(board, RED_MEMBERS); /* behind what teams post */
+  if (lane == 0) red_post_node(members, group, *node, epoch);
+  bool is_last = group + 1 == groups;
+  if (!is_last && (group + 1) % RED_MEMBERS != 0) return false;
+  uint first = team * RED_MEMBERS;
+  *node = red_await_members(members, first, group + 1 - first, epoch, lane, scratch);
+  if (groups <= RED_MEMBERS) return true;
+  if (lane == 0) red_post_node(board, team, *node, epoch);
+  if (!is_last) return false;
+  *node = red_await_members(board, 0, team + 1, epoch, lane, scratch);
+  return true;
 }
 
 #else

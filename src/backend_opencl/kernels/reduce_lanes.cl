@@ -16,15 +16,12 @@ static red_node red_root_of_waiting(local red_node *waiting, uint height) {
 }
 #endif
 
-/* Work-group g: node (level, g) of the chunks' tree; with RED_ONCE the last one merges them. */
+/* Work-group g: node (level, g) of the chunks' tree; with RED_ONCE the last one leaves the root of all. */
 kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
 red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules, global ulong *nodes,
                   ulong nodes_at RED_SECOND_PARAMETERS RED_ONCE_PARAMETERS) {
   local red_node scratch[2 * RED_GROUP]; /* two, so that one barrier a chunk is enough */
   local red_node waiting[32];
-#if RED_ONCE
-  local uint arrived;
-#endif
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);
   uint lane = red_lane(), height = 0, chunk = 0;
   ulong first = get_group_id(0) * ((ulong)RED_CHUNK << level);
@@ -42,14 +39,13 @@ red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, 
     node = red_merge(node, red_lane_node(x, y, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules));
   node = red_group_fold(node, lane, scratch);
 #endif
-  if (lane == 0) red_put(nodes + nodes_at, get_group_id(0), node);
 #if RED_ONCE
-  if (!red_is_last(counter, counted, lane, &arrived)) return;
-  red_node root = red_merge_all(nodes + nodes_at, (uint)get_num_groups(0), lane, scratch);
-  if (lane != 0) return;
+  if (!red_await_all(board + board_at, epoch, lane, scratch, &node) || lane != 0) return;
   if (stays)
-    red_store_bits(out + out_offset, last.out_bytes, red_finished(root, rules, last));
+    red_store_bits(out + out_offset, last.out_bytes, red_finished(node, rules, last));
   else
-    red_put(nodes + root_at, 0, root);
+    red_put(nodes + nodes_at, 0, node);
+#else
+  if (lane == 0) red_put(nodes + nodes_at, get_group_id(0), node);
 #endif
 }
