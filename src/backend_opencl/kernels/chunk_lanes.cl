@@ -40,15 +40,24 @@ static red_node red_group_fold(red_node node, uint lane, local red_node *scratch
 
 #if defined(RED_ARGMIN)
 
+static void red_take(red_node *node, RED_KEY key, ulong index) {
+  if (key >= node->key && node->index != (ulong)-1) return;
+  node->key = key;
+  node->index = index;
+}
+
 static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
                            red_rules rules) {
   red_node node = red_identity();
-  for (uint i = lane; i < count; i += RED_LANES) {
-    RED_KEY key = red_lift(x[first + i], rules);
-    if (key < node.key || node.index == (ulong)-1) {
-      node.key = key;
-      node.index = first + i;
-    }
+  if (count == RED_CHUNK) {
+    RED_ELEMENT row[RED_ROWS];
+#pragma unroll
+    for (uint r = 0; r < RED_ROWS; r++) row[r] = x[first + lane + r * RED_LANES];
+    RED_HOLD();
+#pragma unroll
+    for (uint r = 0; r < RED_ROWS; r++) red_take(&node, red_lift(row[r], rules), first + lane + r * RED_LANES);
+  } else {
+    for (uint i = lane; i < count; i += RED_LANES) red_take(&node, red_lift(x[first + i], rules), first + i);
   }
   return node;
 }
