@@ -306,11 +306,14 @@ typedef void red_cl_visitor(void *state, const red_lowered *lowered, const red_c
 /* Compute the nodes of a host or device array of n > 0 elements and show them to the visitor, from left to right. */
 red_status red_cl_visit_nodes(const red_cl_run *run, const red_exec *exec, red_cl_visitor *visit, void *state);
 
-/* ---- pipe.c: bytes of a tile, tiles in a ring, warps that add and warps that write ---- */
-#define RED_CL_PIPE_TILE    8192
-#define RED_CL_PIPE_PLACES  5
-#define RED_CL_PIPE_WORKERS 2
-#define RED_CL_PIPE_THREADS (32 * (2 * RED_CL_PIPE_WORKERS + 4))
+/* ---- pipe.c: bytes of a stage, stages of a ring and of a tile, warps that write and warps that add ---- */
+#define RED_CL_PIPE_STAGE   4096
+#define RED_CL_PIPE_STAGES  11
+#define RED_CL_PIPE_SPLIT   2
+#define RED_CL_PIPE_APPLIES 2
+#define RED_CL_PIPE_SUMS    2
+#define RED_CL_PIPE_TILE    (RED_CL_PIPE_STAGE * RED_CL_PIPE_SPLIT)
+#define RED_CL_PIPE_THREADS (32 * (RED_CL_PIPE_APPLIES + RED_CL_PIPE_SUMS + 4))
 bool red_cl_has_pipe(const red_cl_device *device, const red_lowered *lowered);
 /* Does it take this array? Else it is reduce-then-scan. */
 bool red_cl_pipe_takes(const red_cl_run *run, const red_exec *exec);

@@ -143,8 +143,8 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
                      8 * lowered->out_bytes, (int)lowered->finish);
     if (red_cl_has_pipe(device, lowered))
       snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used,
-               " -DRED_PIPE_TILE=%d -DRED_PIPE_PLACES=%d -DRED_PIPE_WORKERS=%d", RED_CL_PIPE_TILE, RED_CL_PIPE_PLACES,
-               RED_CL_PIPE_WORKERS);
+               " -DRED_PIPE_STAGE=%d -DRED_PIPE_STAGES=%d -DRED_PIPE_SPLIT=%d -DRED_PIPE_APPLIES=%d -DRED_PIPE_SUMS=%d",
+               RED_CL_PIPE_STAGE, RED_CL_PIPE_STAGES, RED_CL_PIPE_SPLIT, RED_CL_PIPE_APPLIES, RED_CL_PIPE_SUMS);
   }
 }
 

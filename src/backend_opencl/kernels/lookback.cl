@@ -6,11 +6,13 @@
  *
  * A warp calls each of these functions.
  */
+#define RED_MOST_LEVELS 4
+
 typedef struct red_pipe {
   ulong n, start, beginning;
-  ulong level_at[4];    /* words of the board */
+  ulong level_at[RED_MOST_LEVELS]; /* words of the board */
   uint tiles, levels;
-  uint epoch, counted;  /* what makes a word of this launch's valid; where the counter stood before it */
+  uint epoch, counted; /* what makes a word of this launch's valid; where the counter stood before it */
   uint inclusive, begins;
 } red_pipe;
 
@@ -95,15 +97,22 @@ static global ulong *red_group_words(const red_pipe *p, global ulong *board, uin
   return board + p->level_at[level] + (ulong)(tile >> red_shift(level) & ~red_last_digit(level)) * RED_WORDS;
 }
 
-/* The values of the first `count` slots, one in each lane. */
-static RED_VALUE red_wait_lanes(global const ulong *words, uint count, uint epoch, uint lane) {
-  red_slot slot = red_read_slot(words, lane < count ? lane : 0);
+/* One of the first `count` slots for each lane; what was read already may be the value, or is asked for again. */
+static red_slot red_read_lane(global const ulong *words, uint count, uint lane) {
+  return red_read_slot(words, lane < count ? lane : 0);
+}
+
+static RED_VALUE red_wait_lane(global const ulong *words, uint count, uint epoch, uint lane, red_slot slot) {
   bool missing = lane < count && !red_is_valid(slot, epoch);
   while (red_any(missing)) { /* only what is missing is asked for again: all read these lines */
     if (missing) slot = red_read_slot(words, lane);
     missing = missing && !red_is_valid(slot, epoch);
   }
   return lane < count ? red_slot_value(slot) : RED_NOTHING;
+}
+
+static RED_VALUE red_wait_lanes(global const ulong *words, uint count, uint epoch, uint lane) {
+  return red_wait_lane(words, count, epoch, lane, red_read_lane(words, count, lane));
 }
 
 /* A group of level 0, four slots in each lane. */
@@ -184,14 +193,20 @@ static void red_close_levels(const red_pipe *p, global ulong *board, uint tile, 
   }
 }
 
+/* From P at the beginning of a group of nodes to P at the node `digit`; each lane has the node of its number. */
+static RED_VALUE red_prefix_in_group(RED_VALUE before, RED_VALUE node, uint digit, uint lane) {
+  RED_VALUE sibling[5];
+  red_climb(node, sibling, 5);
+  return red_of_lane(red_sink(before, sibling, lane, 5), digit);
+}
+
 /* P up to the node of `level` that `tile` belongs to, level > 0. */
 static RED_VALUE red_prefix_above(const red_pipe *p, global ulong *board, uint tile, uint level, RED_VALUE before,
                                   uint lane) {
   for (uint k = p->levels; k-- > level;) {
     uint digit = red_digit(tile, k);
-    RED_VALUE sibling[5], value = red_wait_lanes(red_group_words(p, board, tile, k), digit, p->epoch, lane);
-    red_climb(value, sibling, 5);
-    before = red_of_lane(red_sink(before, sibling, lane, 5), digit);
+    RED_VALUE value = red_wait_lanes(red_group_words(p, board, tile, k), digit, p->epoch, lane);
+    before = red_prefix_in_group(before, value, digit, lane);
   }
   return before;
 }
@@ -217,32 +232,24 @@ static RED_VALUE red_pick(const RED_VALUE *at, uint index) {
   return red_of_lane(index & 2 ? high : low, index / 4);
 }
 
-/* What comes before tiles whose numbers differ in the two lowest digits only, kept from tile to tile. */
-typedef struct red_upper {
-  RED_VALUE before;
-  uint key, known;
-} red_upper;
-
-/* P at the tile's beginning and at its end, which is not the sum of the two. */
-static void red_look_back(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, uint lane, red_upper *upper,
-                          RED_VALUE *before, RED_VALUE *after) {
+/* P at the tile's beginning and at its end, which is not the sum of the two. All levels are read before any is looked at. */
+static void red_look_back(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, uint lane, RED_VALUE *before,
+                          RED_VALUE *after) {
   RED_VALUE start = red_unpack(p->start), all = start, total[4], at[4], sibling[5];
+  red_slot above[RED_MOST_LEVELS];
   global ulong *low_words = red_group_words(p, board, tile, 0);
   uint low = red_digit(tile, 0);
-  red_quad quad = red_read_quad(low_words, low, lane); /* on its way while the levels above are looked at */
-  if (p->levels > 2) {
-    if (!upper->known || upper->key != tile >> red_shift(2)) {
-      upper->before = red_prefix_above(p, board, tile, 2, start, lane);
-      upper->key = tile >> red_shift(2);
-      upper->known = 1;
+  red_quad quad = red_read_quad(low_words, low, lane);
+#pragma unroll
+  for (uint k = 1; k < RED_MOST_LEVELS; k++)
+    if (k < p->levels) above[k] = red_read_lane(red_group_words(p, board, tile, k), red_digit(tile, k), lane);
+#pragma unroll
+  for (uint k = RED_MOST_LEVELS; k-- > 1;)
+    if (k < p->levels) {
+      uint digit = red_digit(tile, k);
+      RED_VALUE value = red_wait_lane(red_group_words(p, board, tile, k), digit, p->epoch, lane, above[k]);
+      all = red_prefix_in_group(all, value, digit, lane);
     }
-    all = upper->before;
-  }
-  if (p->levels > 1) {
-    uint high = red_digit(tile, 1);
-    red_climb(red_wait_lanes(red_group_words(p, board, tile, 1), high, p->epoch, lane), sibling, 5);
-    all = red_of_lane(red_sink(all, sibling, lane, 5), high);
-  }
   red_wait_quad(low_words, low, own, p->epoch, lane, &quad, total);
   red_climb(red_quad_total(total), sibling, 5);
   at[0] = red_sink(all, sibling, lane, 5);

@@ -1,45 +1,62 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scan in one pass on NVIDIA's devices, as the CUDA backend's pipeline: work-groups stay, each has a ring of tiles in local
- * memory and a role for each warp.
+ * Scan in one pass on NVIDIA's devices, as the CUDA backend's pipeline: work-groups stay, each has a ring in local memory,
+ * some stages of which hold a tile, and a role for each warp.
  *
- *   apply      the outputs
- *   sum        the totals of parts of 2 KB
- *   producer   takes a ticket once a place in the ring is free, and has the copy engine fill it
+ *   apply      the outputs; some warps
+ *   sum        the totals of parts of 2 KB; some warps
+ *   producer   takes a ticket once a stage of the ring is free, and has the copy engine fill it
  *   publisher  the tile's total, at once: nothing that waits for other tiles may delay it
  *   closer     the nodes above, for the tiles that end one
  *   look-back  P at the tile's beginning and end
  *
  * Tickets are in order and held by work-groups that run, so every wait is for something that is under way.
  */
-#define RED_PART    2048 /* bytes: four rows of 32 lanes of 16 bytes */
-#define RED_PARTS   (RED_PIPE_TILE / RED_PART)
-#define RED_THREADS (32 * (2 * RED_PIPE_WORKERS + 4))
-#define RED_AHEAD   2     /* tiles that are being loaded at a time */
-#define RED_END     (~0ul) /* instead of a tile: there are no more */
+#define RED_PART       2048 /* bytes: four rows of 32 lanes of 16 bytes */
+#define RED_STAGE_PARTS (RED_PIPE_STAGE / RED_PART)
+#define RED_PARTS      (RED_STAGE_PARTS * RED_PIPE_SPLIT)
+#define RED_TILE_BYTES (RED_PIPE_STAGE * RED_PIPE_SPLIT)
+#define RED_PLACES     (RED_PIPE_STAGES / RED_PIPE_SPLIT + 2) /* more tiles than the ring holds */
+#define RED_OTHERS     (RED_PIPE_APPLIES + RED_PIPE_SUMS)     /* the first of the other warps */
+#define RED_THREADS    (32 * (RED_OTHERS + 4))
+#define RED_AHEAD      2      /* stages that are being loaded at a time */
+#define RED_END        (~0ul) /* instead of a tile: there are no more */
 #if RED_IN_BITS == 64
 #define RED_VECTOR 2
 #else
 #define RED_VECTOR 4
 #endif
 
+/* A part of the ring; its barriers: the input is there, it has been read. */
+typedef struct red_stage {
+  ulong full, free;
+} red_stage;
+
+/* What is known of a tile; its barriers: its total, P, all have seen it. */
 typedef struct red_place {
-  ulong full, summed, placed, free; /* barriers: the input is there, its total, P; all have read it */
+  ulong summed, placed, free;
   ulong tile;
   RED_VALUE part[RED_PARTS], before, after;
 } red_place;
 
+typedef struct red_ring {
+  local uchar *bytes;
+  local red_stage *stages;
+  local red_place *places;
+} red_ring;
+
+/* Where a role stands: at which stage or place, and which phase of its barriers comes next. */
 typedef struct red_cursor {
   uint index, parity;
 } red_cursor;
 
-static red_cursor red_next_place(red_cursor at) {
-  bool wraps = at.index + 1 == RED_PIPE_PLACES;
+static red_cursor red_advanced(red_cursor at, uint count) {
+  bool wraps = at.index + 1 == count;
   red_cursor next = {wraps ? 0 : at.index + 1, wraps ? at.parity ^ 1 : at.parity};
   return next;
 }
 
-#define RED_EACH_PLACE red_cursor at = {0, 0};; at = red_next_place(at)
+#define RED_EACH_PLACE red_cursor at = {0, 0};; at = red_advanced(at, RED_PLACES)
 
 /* Sixteen bytes as values. */
 static void red_lift_vector(uint4 raw, RED_VALUE *x, red_rules rules) {
@@ -78,36 +95,40 @@ static void red_prefetch_slots(const red_pipe *p, global ulong *board, uint tile
   if (p->levels > 1 && tile % (4u << RED_LOW_BITS) == 0) red_prefetch_slot(board + p->level_at[1], tile >> RED_LOW_BITS);
 }
 
-static void red_fill_place(const red_pipe *p, local red_place *place, local uchar *to, global const uchar *in, ulong tile) {
-  ulong at = tile * RED_PIPE_TILE, left = p->n * (RED_IN_BITS / 8) - at;
-  uint bytes = left < RED_PIPE_TILE ? (uint)left : RED_PIPE_TILE, whole = bytes & ~15u;
+static void red_fill_stage(const red_pipe *p, red_ring ring, uint index, global const uchar *in, ulong at) {
+  local ulong *full = &ring.stages[index].full;
+  local uchar *to = ring.bytes + index * RED_PIPE_STAGE;
+  ulong end = p->n * (RED_IN_BITS / 8), left = at < end ? end - at : 0;
+  uint bytes = left < RED_PIPE_STAGE ? (uint)left : RED_PIPE_STAGE, whole = bytes & ~15u;
   for (uint i = whole; i < bytes; i += RED_IN_BITS / 8) /* what is less than a vector comes by hand */
     *(local RED_ELEMENT *)(to + i) = *(global const RED_ELEMENT *)(in + at + i);
-  red_bar_expect(&place->full, whole);
-  if (whole > 0) red_bulk_copy(to, in + at, whole, &place->full);
+  red_bar_expect(full, whole);
+  if (whole > 0) red_bulk_copy(to, in + at, whole, full);
 }
 
-static void red_produce(const red_pipe *p, global ulong *board, local red_place *places, local uchar *ring,
-                        global const uchar *in) {
+static void red_produce(const red_pipe *p, global ulong *board, red_ring ring, global const uchar *in) {
   volatile global uint *counter = (volatile global uint *)board;
   uint groups = (uint)get_num_groups(0), count = 0;
   for (uint tile = (uint)get_group_id(0) * 4; tile < 4 * groups; tile += 4 * groups) red_prefetch_slots(p, board, tile);
-  red_cursor loaded = {0, 0};
+  red_cursor stage = {0, 0}, loaded = {0, 0};
   for (RED_EACH_PLACE) {
-    local red_place *place = places + at.index;
+    local red_place *place = ring.places + at.index;
     red_bar_wait(&place->free, at.parity ^ 1);
-    if (count++ >= RED_AHEAD) {
-      red_bar_wait(&places[loaded.index].full, loaded.parity);
-      loaded = red_next_place(loaded);
-    }
+    red_bar_wait(&ring.stages[stage.index].free, stage.parity ^ 1);
     uint ticket = red_take_ticket(p, counter);
+    place->tile = ticket < p->tiles ? ticket : RED_END;
     if (ticket >= p->tiles) {
-      place->tile = RED_END;
-      red_bar_arrive(&place->full);
+      red_bar_arrive(&ring.stages[stage.index].full);
       return;
     }
-    place->tile = ticket;
-    red_fill_place(p, place, ring + at.index * RED_PIPE_TILE, in, ticket);
+    for (uint s = 0; s < RED_PIPE_SPLIT; s++, stage = red_advanced(stage, RED_PIPE_STAGES)) {
+      if (s > 0) red_bar_wait(&ring.stages[stage.index].free, stage.parity ^ 1);
+      if (count++ >= RED_AHEAD) {
+        red_bar_wait(&ring.stages[loaded.index].full, loaded.parity);
+        loaded = red_advanced(loaded, RED_PIPE_STAGES);
+      }
+      red_fill_stage(p, ring, stage.index, in, (ulong)ticket * RED_TILE_BYTES + s * RED_PIPE_STAGE);
+    }
     red_prefetch_slots(p, board, ticket + 4 * groups);
   }
 }
@@ -127,17 +148,27 @@ static RED_VALUE red_fold_rows(const RED_VALUE *row, uint lane) {
   return RED_OP(one, red_across(one, 1));
 }
 
-static void red_sum_parts(local red_place *places, local const uchar *ring, uint worker, uint lane, red_rules rules) {
+static local const uint4 *red_part_of(red_ring ring, uint stage, uint part) {
+  return (local const uint4 *)(ring.bytes + stage * RED_PIPE_STAGE + part * RED_PART);
+}
+
+static void red_sum_parts(red_ring ring, uint worker, uint lane, red_rules rules) {
+  red_cursor stage = {0, 0};
   for (RED_EACH_PLACE) {
-    local red_place *place = places + at.index;
-    red_bar_wait(&place->full, at.parity);
-    for (uint part = worker; part < RED_PARTS; part += RED_PIPE_WORKERS) {
-      local const uint4 *from = (local const uint4 *)(ring + at.index * RED_PIPE_TILE + part * RED_PART) + lane;
-      RED_VALUE row[4];
+    local red_place *place = ring.places + at.index;
+    for (uint s = 0; s < RED_PIPE_SPLIT; s++, stage = red_advanced(stage, RED_PIPE_STAGES)) {
+      red_bar_wait(&ring.stages[stage.index].full, stage.parity);
+      if (place->tile == RED_END) break;
+      for (uint i = 0; i < RED_STAGE_PARTS; i++) {
+        uint part = s * RED_STAGE_PARTS + i;
+        if (part % RED_PIPE_SUMS != worker) continue;
+        local const uint4 *from = red_part_of(ring, stage.index, i) + lane;
+        RED_VALUE row[4];
 #pragma unroll
-      for (uint r = 0; r < 4; r++) row[r] = red_vector_total(from[32 * r], rules);
-      RED_VALUE total = red_fold_rows(row, lane);
-      if (lane == 0) place->part[part] = total;
+        for (uint r = 0; r < 4; r++) row[r] = red_vector_total(from[32 * r], rules);
+        RED_VALUE total = red_fold_rows(row, lane);
+        if (lane == 0) place->part[part] = total;
+      }
     }
     ulong tile = place->tile;
     red_warp_barrier();
@@ -190,14 +221,13 @@ static void red_close_tiles(const red_pipe *p, global ulong *board, local red_pl
 }
 
 static void red_look_back_tiles(const red_pipe *p, global ulong *board, local red_place *places, uint lane) {
-  red_upper upper = {RED_NOTHING, 0, 0};
   for (RED_EACH_PLACE) {
     local red_place *place = places + at.index;
     red_bar_wait(&place->summed, at.parity);
     ulong tile = place->tile;
     if (tile != RED_END) {
       RED_VALUE sibling[RED_PART_LEVELS], own = red_climb_parts(place, lane, sibling), before, after;
-      red_look_back(p, board, (uint)tile, own, lane, &upper, &before, &after);
+      red_look_back(p, board, (uint)tile, own, lane, &before, &after);
       if (lane == 0) {
         place->before = before;
         place->after = after;
@@ -272,11 +302,11 @@ static void red_apply_part(const red_pipe *p, const red_output *to, local const 
   }
 }
 
-static void red_apply_tiles(const red_pipe *p, const red_output *to, local red_place *places, local const uchar *ring,
-                            uint worker, uint lane) {
+static void red_apply_tiles(const red_pipe *p, const red_output *to, red_ring ring, uint worker, uint lane) {
   const uint part_elements = RED_PART / (RED_IN_BITS / 8);
+  red_cursor stage = {0, 0};
   for (RED_EACH_PLACE) {
-    local red_place *place = places + at.index;
+    local red_place *place = ring.places + at.index;
     red_bar_wait(&place->placed, at.parity);
     ulong tile = place->tile;
     if (tile == RED_END) return;
@@ -284,11 +314,18 @@ static void red_apply_tiles(const red_pipe *p, const red_output *to, local red_p
     red_climb_parts(place, lane, sibling);
     RED_VALUE begin = red_sink(place->before, sibling, lane % RED_PARTS, RED_PART_LEVELS), end = red_down(begin, 1);
     if (lane % RED_PARTS == RED_PARTS - 1) end = place->after;
-    for (uint part = worker; part < RED_PARTS; part += RED_PIPE_WORKERS)
-      red_apply_part(p, to, (local const uint4 *)(ring + at.index * RED_PIPE_TILE + part * RED_PART),
-                     (tile * RED_PARTS + part) * part_elements, red_of_lane(begin, part), red_of_lane(end, part), lane);
     red_warp_barrier();
     if (lane == 0) red_bar_arrive(&place->free);
+    for (uint s = 0; s < RED_PIPE_SPLIT; s++, stage = red_advanced(stage, RED_PIPE_STAGES)) {
+      for (uint i = 0; i < RED_STAGE_PARTS; i++) {
+        uint part = s * RED_STAGE_PARTS + i;
+        if (part % RED_PIPE_APPLIES != worker) continue;
+        red_apply_part(p, to, red_part_of(ring, stage.index, i), (tile * RED_PARTS + part) * part_elements,
+                       red_of_lane(begin, part), red_of_lane(end, part), lane);
+      }
+      red_warp_barrier();
+      if (lane == 0) red_bar_arrive(&ring.stages[stage.index].free);
+    }
   }
 }
 
@@ -296,28 +333,32 @@ static void red_apply_tiles(const red_pipe *p, const red_output *to, local red_p
 kernel __attribute__((reqd_work_group_size(RED_THREADS, 1, 1))) void
 red_scan_pipe(global const uchar *in, ulong in_offset, red_pipe job, global ulong *board, red_rules rules, global uchar *out,
               ulong out_offset) {
-  local __attribute__((aligned(128))) uchar ring[RED_PIPE_TILE * RED_PIPE_PLACES];
-  local red_place places[RED_PIPE_PLACES];
-  uint thread = get_local_id(0), warp = thread / 32, lane = thread % 32;
+  local __attribute__((aligned(128))) uchar bytes[RED_PIPE_STAGE * RED_PIPE_STAGES];
+  local red_stage stages[RED_PIPE_STAGES];
+  local red_place places[RED_PLACES];
+  red_ring ring = {bytes, stages, places};
   red_output to = {out + out_offset, rules};
-  if (thread < RED_PIPE_PLACES) {
-    local red_place *place = places + thread;
-    red_bar_init(&place->full, 1);
-    red_bar_init(&place->summed, RED_PIPE_WORKERS);
-    red_bar_init(&place->placed, 1);
-    red_bar_init(&place->free, RED_PIPE_WORKERS + 2); /* apply, publisher, closer */
-    red_bar_fence();
+  uint thread = get_local_id(0), warp = thread / 32, lane = thread % 32;
+  if (thread < RED_PIPE_STAGES) {
+    red_bar_init(&stages[thread].full, 1);
+    red_bar_init(&stages[thread].free, RED_PIPE_APPLIES);
   }
+  if (thread < RED_PLACES) {
+    red_bar_init(&places[thread].summed, RED_PIPE_SUMS);
+    red_bar_init(&places[thread].placed, 1);
+    red_bar_init(&places[thread].free, RED_PIPE_APPLIES + 2); /* and publisher, closer */
+  }
+  if (thread < 32) red_bar_fence();
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (warp < RED_PIPE_WORKERS) {
-    red_apply_tiles(&job, &to, places, ring, warp, lane);
-  } else if (warp < 2 * RED_PIPE_WORKERS) {
-    red_sum_parts(places, ring, warp - RED_PIPE_WORKERS, lane, rules);
-  } else if (warp == 2 * RED_PIPE_WORKERS) {
-    if (lane == 0) red_produce(&job, board, places, ring, in + in_offset);
-  } else if (warp == 2 * RED_PIPE_WORKERS + 1) {
+  if (warp < RED_PIPE_APPLIES) {
+    red_apply_tiles(&job, &to, ring, warp, lane);
+  } else if (warp < RED_OTHERS) {
+    red_sum_parts(ring, warp - RED_PIPE_APPLIES, lane, rules);
+  } else if (warp == RED_OTHERS) {
+    if (lane == 0) red_produce(&job, board, ring, in + in_offset);
+  } else if (warp == RED_OTHERS + 1) {
     red_publish_tiles(&job, board, places, lane);
-  } else if (warp == 2 * RED_PIPE_WORKERS + 2) {
+  } else if (warp == RED_OTHERS + 2) {
     red_close_tiles(&job, board, places, lane);
   } else {
     red_look_back_tiles(&job, board, places, lane);
