@@ -54,8 +54,8 @@ static unsigned node_level(const red_cl_device *device, const red_lowered *lower
 
 /* ---- One launch: nodes lie on the board ---- */
 
-#define FLIGHT     4     /* nodes that a lane waits for: more of them take registers from the loads of elements */
-#define FEW_BYTES  65536 /* that a work-group reads at least, where there are many */
+#define FLIGHT     8     /* words of 64 bits that a lane waits for at a time; of floats of 32 bits twice as many */
+#define FEW_BYTES  32768 /* that a work-group reads at least, where there are many */
 #define MANY_NODES 2048
 
 bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered) {
@@ -63,7 +63,8 @@ bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowere
 }
 
 uint32_t red_cl_once_members(const red_cl_device *device, const red_lowered *lowered) {
-  return red_cl_reduce_group(device, lowered) * FLIGHT / slot_words(lowered);
+  uint32_t flight = lowered->canonical && lowered->acc_bytes == 4 ? 2 * FLIGHT : FLIGHT / slot_words(lowered);
+  return red_cl_reduce_group(device, lowered) * flight;
 }
 
 static uint64_t nodes_of(uint64_t chunks, unsigned level) {

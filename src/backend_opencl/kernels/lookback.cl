@@ -36,36 +36,7 @@ static RED_VALUE red_sink(RED_VALUE before, const RED_VALUE *sibling, uint lane,
   return before;
 }
 
-/* ---- Words of the board: one a value where 32 bits hold it, else a pair ---- */
-
-#define RED_WORDS (RED_VALUE_BITS == 64 ? 2 : 1)
-
-static void red_post(global ulong *words, ulong index, RED_VALUE value, uint epoch) {
-  global ulong *at = words + index * RED_WORDS;
-  red_slot slot = red_slot_of(red_pack(value), epoch);
-#if RED_VALUE_BITS == 64
-  red_write_pair(at, slot);
-#else
-  __asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(slot.low) : "memory");
-#endif
-}
-
-/* A word that stands alone: the other half is nothing, of the same epoch. */
-static red_slot red_single(ulong word) {
-  red_slot slot = {word, word & 0xffffffff00000000ul};
-  return slot;
-}
-
-/* Read now and looked at later, so that several can be on their way. */
-static red_slot red_read_slot(global const ulong *words, ulong index) {
-#if RED_VALUE_BITS == 64
-  return red_read_pair(words + 2 * index);
-#else
-  ulong word;
-  __asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(words + index) : "memory");
-  return red_single(word);
-#endif
-}
+/* ---- Words of the board ---- */
 
 static RED_VALUE red_slot_value(red_slot slot) {
   return red_unpack(red_slot_bits(slot));
@@ -189,7 +160,7 @@ static void red_close_levels(const red_pipe *p, global ulong *board, uint tile, 
   RED_VALUE node = own;
   for (uint level = 0; level + 1 < p->levels && red_ends_group(tile, level); level++) {
     node = red_close_level(p, board, tile, level, node, lane);
-    if (lane == 0) red_post(board + p->level_at[level + 1], tile >> red_shift(level + 1), node, p->epoch);
+    if (lane == 0) red_post(board + p->level_at[level + 1], tile >> red_shift(level + 1), red_pack(node), p->epoch);
   }
 }
 
@@ -200,14 +171,17 @@ static RED_VALUE red_prefix_in_group(RED_VALUE before, RED_VALUE node, uint digi
   return red_of_lane(red_sink(before, sibling, lane, 5), digit);
 }
 
+static RED_VALUE red_prefix_in_level(const red_pipe *p, global ulong *board, uint tile, uint level, RED_VALUE before,
+                                     uint lane) {
+  uint digit = red_digit(tile, level);
+  RED_VALUE value = red_wait_lanes(red_group_words(p, board, tile, level), digit, p->epoch, lane);
+  return red_prefix_in_group(before, value, digit, lane);
+}
+
 /* P up to the node of `level` that `tile` belongs to, level > 0. */
 static RED_VALUE red_prefix_above(const red_pipe *p, global ulong *board, uint tile, uint level, RED_VALUE before,
                                   uint lane) {
-  for (uint k = p->levels; k-- > level;) {
-    uint digit = red_digit(tile, k);
-    RED_VALUE value = red_wait_lanes(red_group_words(p, board, tile, k), digit, p->epoch, lane);
-    before = red_prefix_in_group(before, value, digit, lane);
-  }
+  for (uint k = p->levels; k-- > level;) before = red_prefix_in_level(p, board, tile, k, before, lane);
   return before;
 }
 
@@ -232,24 +206,53 @@ static RED_VALUE red_pick(const RED_VALUE *at, uint index) {
   return red_of_lane(index & 2 ? high : low, index / 4);
 }
 
-/* P at the tile's beginning and at its end, which is not the sum of the two. All levels are read before any is looked at. */
-static void red_look_back(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, uint lane, RED_VALUE *before,
-                          RED_VALUE *after) {
-  RED_VALUE start = red_unpack(p->start), all = start, total[4], at[4], sibling[5];
-  red_slot above[RED_MOST_LEVELS];
-  global ulong *low_words = red_group_words(p, board, tile, 0);
-  uint low = red_digit(tile, 0);
-  red_quad quad = red_read_quad(low_words, low, lane);
+/* What comes before tiles whose numbers differ in the two lowest digits only, kept from tile to tile. */
+typedef struct red_upper {
+  RED_VALUE before;
+  uint key, known;
+} red_upper;
+
+/* P at the beginning of the tile's group of level 0. */
+#if RED_VALUE_BITS == 64
+static RED_VALUE red_prefix_of_group(const red_pipe *p, global ulong *board, uint tile, uint lane, red_upper *upper) {
+  RED_VALUE all = red_unpack(p->start);
+  if (p->levels > 2) {
+    if (!upper->known || upper->key != tile >> red_shift(2)) {
+      upper->before = red_prefix_above(p, board, tile, 2, all, lane);
+      upper->key = tile >> red_shift(2);
+      upper->known = 1;
+    }
+    all = upper->before;
+  }
+  return p->levels > 1 ? red_prefix_in_level(p, board, tile, 1, all, lane) : all;
+}
+#else
+/* All levels asked for at once; where values take two words the registers would leave room for fewer work-groups. */
+static RED_VALUE red_prefix_of_group(const red_pipe *p, global ulong *board, uint tile, uint lane, red_upper *upper) {
+  RED_VALUE all = red_unpack(p->start);
+  red_slot slot[RED_MOST_LEVELS];
 #pragma unroll
   for (uint k = 1; k < RED_MOST_LEVELS; k++)
-    if (k < p->levels) above[k] = red_read_lane(red_group_words(p, board, tile, k), red_digit(tile, k), lane);
+    if (k < p->levels) slot[k] = red_read_lane(red_group_words(p, board, tile, k), red_digit(tile, k), lane);
 #pragma unroll
   for (uint k = RED_MOST_LEVELS; k-- > 1;)
     if (k < p->levels) {
       uint digit = red_digit(tile, k);
-      RED_VALUE value = red_wait_lane(red_group_words(p, board, tile, k), digit, p->epoch, lane, above[k]);
+      RED_VALUE value = red_wait_lane(red_group_words(p, board, tile, k), digit, p->epoch, lane, slot[k]);
       all = red_prefix_in_group(all, value, digit, lane);
     }
+  return all;
+}
+#endif
+
+/* P at the tile's beginning and at its end, which is not the sum of the two. */
+static void red_look_back(const red_pipe *p, global ulong *board, uint tile, RED_VALUE own, uint lane, red_upper *upper,
+                          RED_VALUE *before, RED_VALUE *after) {
+  RED_VALUE total[4], at[4], sibling[5];
+  global ulong *low_words = red_group_words(p, board, tile, 0);
+  uint low = red_digit(tile, 0);
+  red_quad quad = red_read_quad(low_words, low, lane); /* on its way while the levels above are looked at */
+  RED_VALUE all = red_prefix_of_group(p, board, tile, lane, upper);
   red_wait_quad(low_words, low, own, p->epoch, lane, &quad, total);
   red_climb(red_quad_total(total), sibling, 5);
   at[0] = red_sink(all, sibling, lane, 5);
@@ -258,5 +261,6 @@ static void red_look_back(const red_pipe *p, global ulong *board, uint tile, RED
   at[3] = RED_OP(at[2], total[2]);
   *before = red_pick(at, low);
   *after = red_pick(at, (low + 1) & red_last_digit(0));
-  if (red_ends_group(tile, 0) && p->inclusive) *after = red_prefix_after_group(p, board, tile, own, start, lane);
+  if (red_ends_group(tile, 0) && p->inclusive)
+    *after = red_prefix_after_group(p, board, tile, own, red_unpack(p->start), lane);
 }

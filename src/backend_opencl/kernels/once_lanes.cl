@@ -12,16 +12,16 @@
 #define RED_FLIGHT (RED_MEMBERS / RED_GROUP) /* nodes that a lane asks for at a time */
 
 static global ulong *red_place_of(global ulong *board, uint index) {
-  return board + (ulong)index * (2 * RED_SLOT);
+  return board + (ulong)index * (RED_WORDS * RED_SLOT);
 }
 
 static void red_post_node(global ulong *board, uint index, red_node node, uint epoch) {
   global ulong *at = red_place_of(board, index);
 #if RED_SLOT == 2
-  red_write_pair(at, red_slot_of((ulong)(long)node.key, epoch));
-  red_write_pair(at + 2, red_slot_of(node.index, epoch));
+  red_post(at, 0, (ulong)(long)node.key, epoch);
+  red_post(at, 1, node.index, epoch);
 #else
-  red_write_pair(at, red_slot_of(red_pack(node), epoch));
+  red_post(at, 0, red_pack(node), epoch);
 #endif
 }
 
@@ -44,7 +44,7 @@ static red_node red_await_run(global ulong *board, uint first, uint count, uint 
     missing = false;
 #pragma unroll
     for (uint i = 0; i < RED_FLIGHT * RED_SLOT; i++)
-      slot[i] = red_read_pair(red_place_of(board, first + (i / RED_SLOT < count ? i / RED_SLOT : 0)) + i % RED_SLOT * 2);
+      slot[i] = red_read_slot(red_place_of(board, first + (i / RED_SLOT < count ? i / RED_SLOT : 0)), i % RED_SLOT);
 #pragma unroll
     for (uint i = 0; i < RED_FLIGHT * RED_SLOT; i++) missing = missing || !red_is_valid(slot[i], epoch);
   } while (missing);

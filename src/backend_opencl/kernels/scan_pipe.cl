@@ -202,7 +202,7 @@ static void red_publish_tiles(const red_pipe *p, global ulong *board, local red_
     if (tile == RED_END) return;
     RED_VALUE sibling[RED_PART_LEVELS], total = red_climb_parts(place, lane, sibling);
     if (lane != 0) continue;
-    red_post(board + p->level_at[0], tile, total, p->epoch);
+    red_post(board + p->level_at[0], tile, red_pack(total), p->epoch);
     red_bar_arrive(&place->free);
   }
 }
@@ -221,13 +221,14 @@ static void red_close_tiles(const red_pipe *p, global ulong *board, local red_pl
 }
 
 static void red_look_back_tiles(const red_pipe *p, global ulong *board, local red_place *places, uint lane) {
+  red_upper upper = {RED_NOTHING, 0, 0};
   for (RED_EACH_PLACE) {
     local red_place *place = places + at.index;
     red_bar_wait(&place->summed, at.parity);
     ulong tile = place->tile;
     if (tile != RED_END) {
       RED_VALUE sibling[RED_PART_LEVELS], own = red_climb_parts(place, lane, sibling), before, after;
-      red_look_back(p, board, (uint)tile, own, lane, &before, &after);
+      red_look_back(p, board, (uint)tile, own, lane, &upper, &before, &after);
       if (lane == 0) {
         place->before = before;
         place->after = after;
