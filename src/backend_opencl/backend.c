@@ -151,12 +151,22 @@ static void close_device(void *state) {
   free(device);
 }
 
+static red_status no_such_device(const char *id, cl_device_id native) {
+  cl_device_id parent = NULL;
+  if (native == NULL) return red_fail(RED_ERR_NO_DEVICE, "there is no OpenCL device %s", id);
+  red_cl.GetDeviceInfo(native, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL);
+  if (parent != NULL)
+    return red_fail(RED_ERR_NO_DEVICE,
+                    "native_device is a sub-device: expected a whole one, as clGetDeviceIDs lists it");
+  return red_fail(RED_ERR_NO_DEVICE, "native_device is none of the devices that clGetDeviceIDs lists");
+}
+
 static red_status open_device(const char *id, const red_context_options *options, void **state) {
   const char *reason = red_cl_open_api();
   if (reason != NULL) return red_fail(RED_ERR_NO_DEVICE, "%s", reason);
   search wanted = {.id = id, .native = options->native_device};
   visit_devices(seek_device, &wanted);
-  if (!wanted.hit) return red_fail(RED_ERR_NO_DEVICE, "there is no OpenCL device %s", id);
+  if (!wanted.hit) return no_such_device(id, options->native_device);
   if (wanted.found.reason[0] != '\0') return red_fail(RED_ERR_UNSUPPORTED, "%s", wanted.found.reason);
   red_cl_device *device = calloc(1, sizeof *device);
   if (device == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a device");
@@ -166,7 +176,7 @@ static red_status open_device(const char *id, const red_context_options *options
   pthread_mutex_init(&device->alone, NULL);
   pthread_mutex_init(&device->build, NULL);
   red_status status = tune(device);
-  if (status == RED_OK) status = red_cl_vet(&device->traits, &device->has_passed);
+  if (status == RED_OK) status = red_cl_vet(device, &device->has_passed);
   if (status == RED_OK) status = make_context(device, options);
   if (status == RED_OK) {
     red_cl_learn_handles(device);

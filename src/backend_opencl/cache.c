@@ -4,9 +4,9 @@
  * on a damaged binary, so nothing is handed to them that does not carry the right checksum. A file is written aside and
  * renamed: a reader sees all of it or nothing, and two writers do no harm.
  */
+#define _GNU_SOURCE /* mkostemp */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -161,13 +161,13 @@ unsigned char *red_cl_cache_load(const red_cl_cache_entry *entry, size_t *bytes)
   return NULL;
 }
 
-void red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *binary, size_t bytes) {
-  static atomic_uint serial;
-  if (entry->path == NULL || bytes > MOST_BINARY) return;
-  size_t most = strlen(entry->path) + 48;
+/* The name aside is nobody else's, not even that of a process of another container whose number is the same. */
+bool red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *binary, size_t bytes) {
+  if (entry->path == NULL || bytes > MOST_BINARY) return false;
+  size_t most = strlen(entry->path) + 8;
   char *aside = malloc(most);
-  if (aside == NULL) return;
-  snprintf(aside, most, "%s.%ld.%u", entry->path, (long)getpid(), atomic_fetch_add(&serial, 1));
+  if (aside == NULL) return false;
+  snprintf(aside, most, "%s.XXXXXX", entry->path);
   header head = {.bytes = bytes};
   digest sum;
   digest_begin(&sum);
@@ -176,12 +176,14 @@ void red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *bi
   memcpy(head.key, entry->key, sizeof head.key);
   head.checksum[0] = sum.a;
   head.checksum[1] = sum.b;
-  int file = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int file = mkostemp(aside, O_CLOEXEC);
   bool good = file >= 0 && write_all(file, &head, sizeof head) && write_all(file, binary, bytes);
   if (file >= 0 && close(file) != 0) good = false; /* a full disk may show only now */
-  if (!good || rename(aside, entry->path) != 0) {
+  if (good) good = rename(aside, entry->path) == 0;
+  if (!good) {
     red_log("%s: cannot be written (%s): programs are built again next time", entry->path, strerror(errno));
-    unlink(aside);
+    if (file >= 0) unlink(aside);
   }
   free(aside);
+  return good;
 }

@@ -94,7 +94,7 @@ static inline bool red_cl_is_wide(const red_cl_device *device) {
 }
 
 /* ---- vet.c: try a driver aside; `*passed` stays false where that is not possible ---- */
-red_status red_cl_vet(const red_cl_traits *traits, bool *passed);
+red_status red_cl_vet(const red_cl_device *device, bool *passed);
 
 /* RED_ERR_UNSUPPORTED in a forked child. */
 red_status red_cl_check_process(const red_cl_device *device);
@@ -205,8 +205,8 @@ void red_cl_cache_locate(const red_cl_traits *traits, const char *const *texts, 
 void red_cl_cache_release(red_cl_cache_entry *entry);
 /* The verified binary, to be freed, or NULL. */
 unsigned char *red_cl_cache_load(const red_cl_cache_entry *entry, size_t *bytes);
-/* Best effort: a cache that cannot be written is no error. */
-void red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *binary, size_t bytes);
+/* Best effort: a cache that cannot be written is no error. Was it? */
+bool red_cl_cache_store(const red_cl_cache_entry *entry, const unsigned char *binary, size_t bytes);
 
 /* ---- launch.c ---- */
 #define RED_CL_MOST_ARGS 20

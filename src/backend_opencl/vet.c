@@ -24,19 +24,23 @@
 #include "texts.h"
 
 #define DEFAULT_SECONDS 120
+#define SECONDS_TO_END  5
 
 /* ---- What has passed ---- */
 
-static void locate(const red_cl_traits *traits, red_cl_cache_entry *entry) {
-  char options[96];
+/* All that chooses the kernels: others have not been tried. */
+static void locate(const red_cl_device *device, red_cl_cache_entry *entry) {
+  const red_cl_traits *traits = &device->traits;
+  char options[192];
   const char *texts[] = {red_cl_texts_digest};
-  snprintf(options, sizeof options, "self-test: shape %d, f64 %d, one pass %d, group %zu, local %llu",
-           (int)traits->shape, traits->f64, traits->one_pass, traits->most_group,
-           (unsigned long long)traits->local_memory);
+  snprintf(options, sizeof options,
+           "self-test: shape %d, f64 %d, one pass %d, pipe %d, one launch %d, group %u of %zu, local %llu",
+           (int)traits->shape, traits->f64, traits->one_pass, traits->pipe, traits->one_launch, (unsigned)device->group,
+           traits->most_group, (unsigned long long)traits->local_memory);
   red_cl_cache_locate(traits, texts, 1, options, entry);
 }
 
-/* Without a cache folder this process remembers for itself. */
+/* Where the cache cannot be written this process remembers for itself. */
 #define MOST_REMEMBERED 16
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char remembered[MOST_REMEMBERED][16];
@@ -44,12 +48,9 @@ static unsigned remembered_count;
 
 static bool has_passed(const red_cl_cache_entry *entry) {
   size_t bytes;
-  bool found = false;
-  if (entry->path != NULL) {
-    unsigned char *stamp = red_cl_cache_load(entry, &bytes);
-    free(stamp);
-    return stamp != NULL;
-  }
+  unsigned char *stamp = red_cl_cache_load(entry, &bytes);
+  bool found = stamp != NULL;
+  free(stamp);
   pthread_mutex_lock(&lock);
   for (unsigned i = 0; i < remembered_count; i++) found |= memcmp(remembered[i], entry->key, sizeof entry->key) == 0;
   pthread_mutex_unlock(&lock);
@@ -58,8 +59,7 @@ static bool has_passed(const red_cl_cache_entry *entry) {
 
 static void remember(const red_cl_cache_entry *entry) {
   static const unsigned char stamp[] = "passed";
-  red_cl_cache_store(entry, stamp, sizeof stamp);
-  if (entry->path != NULL) return;
+  if (red_cl_cache_store(entry, stamp, sizeof stamp)) return;
   pthread_mutex_lock(&lock);
   if (remembered_count < MOST_REMEMBERED) memcpy(remembered[remembered_count++], entry->key, sizeof entry->key);
   pthread_mutex_unlock(&lock);
@@ -87,7 +87,7 @@ static bool find_helper(char *path, size_t bytes) {
   return false;
 }
 
-/* Start it with its standard output in a pipe, no signal blocked or ignored. */
+/* Start it with its standard output in a pipe, no signal blocked or ignored, in a process group of its own. */
 static int start(const char *helper, const char *id, int output, pid_t *child) {
   char version[] = RED_VERSION_STRING;
   char *arguments[] = {(char *)helper, version, (char *)id, NULL};
@@ -105,7 +105,8 @@ static int start(const char *helper, const char *id, int output, pid_t *child) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0); /* a dying driver's words */
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   int error = posix_spawn(child, helper, &actions, &attributes, arguments, environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -119,11 +120,11 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The helper's one line; false if the time is up before its output ends. */
+/* The helper's one line; false if the time is up before it or the output ends: the pipe may have other writers. */
 static bool listen_to(int input, unsigned seconds, char *answer, size_t bytes) {
   double end = now() + seconds;
   size_t used = 0;
-  for (;;) {
+  while (memchr(answer, '\n', used) == NULL) {
     double left = end - now();
     struct pollfd ready = {.fd = input, .events = POLLIN};
     if (left <= 0) return false;
@@ -140,13 +141,26 @@ static bool listen_to(int input, unsigned seconds, char *answer, size_t bytes) {
   return true;
 }
 
-/* The exit status, or -1 if the application's own handler of SIGCHLD has taken it. */
-static int reap(pid_t child) {
+/*
+ * The exit status, or -1 if the application's own handler of SIGCHLD has taken it. False if it does not end: even one
+ * that was killed does not while its driver is stuck in the kernel.
+ */
+static bool reap(pid_t child, int *status) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  double end = now() + SECONDS_TO_END;
+  *status = -1;
+  for (;;) {
+    pid_t got = waitpid(child, status, WNOHANG);
+    if (got == child || (got < 0 && errno != EINTR)) return true;
+    if (now() > end) return false;
+    nanosleep(&pause, NULL);
+  }
+}
+
+static void end_group(pid_t child) {
   int status;
-  pid_t got;
-  do got = waitpid(child, &status, 0);
-  while (got < 0 && errno == EINTR);
-  return got == child ? status : -1;
+  if (kill(-child, SIGKILL) != 0) kill(child, SIGKILL);
+  if (!reap(child, &status)) red_log("process %ld of the self-test cannot be ended", (long)child);
 }
 
 /* ---- What it says ---- */
@@ -183,25 +197,25 @@ static red_status run_helper(const red_cl_traits *traits, const char *helper, bo
     red_log("%s: %s cannot be started (%s): the self-test runs in this process", traits->id, helper, strerror(error));
     return RED_OK;
   }
+  int status = -1;
   bool in_time = listen_to(ends[0], seconds, answer, sizeof answer);
   close(ends[0]);
-  if (!in_time) kill(child, SIGKILL);
-  int status = reap(child);
+  if (!in_time || !reap(child, &status)) end_group(child);
   if (!in_time)
     return red_fail(RED_ERR_DRIVER, "the self-test, in a process of its own, did not finish within %u s", seconds);
   return judge(traits, helper, answer, status, passed);
 }
 
-red_status red_cl_vet(const red_cl_traits *traits, bool *passed) {
+red_status red_cl_vet(const red_cl_device *device, bool *passed) {
   char helper[PATH_MAX];
   red_cl_cache_entry entry;
   *passed = false;
   if (!find_helper(helper, sizeof helper)) return RED_OK;
-  locate(traits, &entry);
+  locate(device, &entry);
   red_status status = RED_OK;
   *passed = has_passed(&entry);
   if (!*passed) {
-    status = run_helper(traits, helper, passed);
+    status = run_helper(&device->traits, helper, passed);
     if (*passed) remember(&entry);
   }
   red_cl_cache_release(&entry);

@@ -3,7 +3,9 @@
  * Compiled programs on disk: what was stored comes back, and nothing else does, whatever happened to the file or its
  * folder.
  */
+#define _GNU_SOURCE /* unshare */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static unsigned files_in_folder(void) {
 
 START_TEST(comes_back) {
   expect_miss();
-  red_cl_cache_store(&entry, binary, BYTES);
+  ck_assert(red_cl_cache_store(&entry, binary, BYTES));
   expect_hit();
   ck_assert_uint_eq(files_in_folder(), 1); /* nothing left aside */
 }
@@ -139,7 +141,7 @@ END_TEST
 START_TEST(odd_files) {
   ck_assert_int_eq(mkdir(entry.path, 0700), 0);
   expect_miss();
-  red_cl_cache_store(&entry, binary, BYTES); /* cannot replace a folder */
+  ck_assert(!red_cl_cache_store(&entry, binary, BYTES)); /* cannot replace a folder */
   expect_miss();
   ck_assert_uint_eq(files_in_folder(), 1);
   ck_assert_int_eq(rmdir(entry.path), 0);
@@ -158,8 +160,9 @@ START_TEST(full) {
   little.rlim_cur = BYTES / 2;
   void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
   ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
-  red_cl_cache_store(&entry, binary, BYTES);
+  bool stored = red_cl_cache_store(&entry, binary, BYTES);
   ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+  ck_assert(!stored);
   signal(SIGXFSZ, handler);
   expect_miss();
   ck_assert_uint_eq(files_in_folder(), 0);
@@ -174,7 +177,7 @@ START_TEST(unusable_folder) {
     locate("-DA", &none);
     ck_assert_ptr_null(none.path);
     size_t bytes;
-    red_cl_cache_store(&none, binary, BYTES);
+    ck_assert(!red_cl_cache_store(&none, binary, BYTES));
     ck_assert_ptr_null(red_cl_cache_load(&none, &bytes));
     red_cl_cache_release(&none);
   }
@@ -226,6 +229,38 @@ START_TEST(at_once) {
 }
 END_TEST
 
+/* Process 1 of one container and process 1 of another share a folder. */
+START_TEST(equal_numbers) {
+  pid_t children[4];
+  for (unsigned c = 0; c < 4; c++) {
+    children[c] = fork();
+    if (children[c] != 0) continue;
+    if (unshare(CLONE_NEWPID) != 0) _exit(77); /* not permitted */
+    pid_t first = fork();
+    if (first == 0) {
+      for (unsigned i = 0; i < 100; i++)
+        if (getpid() != 1 || !red_cl_cache_store(&entry, binary, BYTES)) _exit(1);
+      _exit(0);
+    }
+    int status;
+    _exit(waitpid(first, &status, 0) == first && WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+  }
+  bool permitted = true;
+  for (unsigned c = 0; c < 4; c++) {
+    int status;
+    ck_assert_int_eq(waitpid(children[c], &status, 0), children[c]);
+    ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+    permitted &= WEXITSTATUS(status) == 0;
+  }
+  if (!permitted) {
+    printf("equal_numbers: skipped, no process is permitted to begin a container\n");
+    return;
+  }
+  expect_hit();
+  ck_assert_uint_eq(files_in_folder(), 1);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("opencl cache");
   TCase *tests = tcase_create("files");
@@ -240,6 +275,7 @@ int main(void) {
   tcase_add_test(tests, unusable_folder);
   tcase_add_test(tests, read_only_folder);
   tcase_add_test(tests, at_once);
+  tcase_add_test(tests, equal_numbers);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);

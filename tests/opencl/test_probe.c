@@ -79,6 +79,38 @@ START_TEST(hangs) {
 }
 END_TEST
 
+/* What the helper has started ends with it: nothing of it is there to make the mark. */
+START_TEST(hangs_with_children) {
+  char commands[256], mark[128];
+  struct stat found;
+  snprintf(mark, sizeof mark, "%s/mark", folder);
+  snprintf(commands, sizeof commands, "(sleep 3; touch %s) & wait", mark);
+  play(commands);
+  setenv("RED_OPENCL_PROBE_SECONDS", "1", 1);
+  expect_failure(RED_ERR_NO_DEVICE, "within 1 s");
+  sleep(4);
+  ck_assert_int_ne(stat(mark, &found), 0);
+}
+END_TEST
+
+/* A driver's own process may hold the pipe for as long as it likes: the answer is there. */
+START_TEST(holds_the_pipe) {
+  play("sleep 40 & echo passed");
+  double start = now();
+  ck_red(open_and_close());
+  ck_assert(now() - start < 30);
+}
+END_TEST
+
+/* Nothing can come any more, nor does it end. */
+START_TEST(closes_the_pipe) {
+  play("exec >&-; sleep 300");
+  double start = now();
+  expect_failure(RED_ERR_NO_DEVICE, "without an answer");
+  ck_assert(now() - start < 60);
+}
+END_TEST
+
 START_TEST(aborts) {
   play("kill -ABRT $$");
   expect_failure(RED_ERR_NO_DEVICE, "signal 6");
@@ -124,11 +156,35 @@ START_TEST(remembered) {
 }
 END_TEST
 
-START_TEST(without_cache) {
-  setenv("RED_CACHE_DIR", "", 1);
+/* What passed says nothing of kernels that were not run. */
+START_TEST(other_kernels) {
+  setenv("RED_OPENCL_SHAPE", "local", 1);
+  setenv("RED_OPENCL_REDUCE", "stages", 1);
+  play("echo passed");
   ck_red(open_and_close());
   play("kill -ABRT $$");
   ck_red(open_and_close());
+  setenv("RED_OPENCL_REDUCE", "launch", 1);
+  expect_failure(RED_ERR_NO_DEVICE, "signal 6");
+  unsetenv("RED_OPENCL_REDUCE");
+  unsetenv("RED_OPENCL_SHAPE");
+}
+END_TEST
+
+/* Then it is for this process to remember, whoever it is that cannot write there; /proc holds no files of anybody's. */
+START_TEST(without_cache) {
+  static const char *const folders[] = {"", "/proc/self"}, *const groups[] = {"64", "32"};
+  for (int i = 0; i < 2; i++) {
+    setenv("RED_CACHE_DIR", folders[i], 1);
+    setenv("RED_OPENCL_GROUP", groups[i], 1); /* which has not passed here */
+    play("kill -ABRT $$");
+    expect_failure(RED_ERR_NO_DEVICE, "signal 6");
+    play("echo passed");
+    ck_red(open_and_close());
+    play("kill -ABRT $$");
+    ck_red(open_and_close());
+  }
+  unsetenv("RED_OPENCL_GROUP");
 }
 END_TEST
 
@@ -157,11 +213,15 @@ static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, begin, end);
   tcase_add_test(tests, uncut_lists);
   tcase_add_test(tests, hangs);
+  tcase_add_test(tests, hangs_with_children);
+  tcase_add_test(tests, holds_the_pipe);
+  tcase_add_test(tests, closes_the_pipe);
   tcase_add_test(tests, aborts);
   tcase_add_test(tests, says_nothing);
   tcase_add_test(tests, gives_other_bits);
   tcase_add_test(tests, no_helper);
   tcase_add_test(tests, remembered);
+  tcase_add_test(tests, other_kernels);
   tcase_add_test(tests, children_ignored);
   tcase_add_test(tests, without_cache);
 }
