@@ -40,9 +40,6 @@ static void open_library(void) {
   }
   RED_OPENCL_API(X)
 #undef X
-#define X(function) find(library, "cl" #function, &red_cl.function);
-  RED_OPENCL_API_NEWER(X)
-#undef X
 }
 
 const char *red_cl_open_api(void) {

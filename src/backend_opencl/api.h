@@ -15,7 +15,6 @@
 typedef struct red_cl_api {
 #define X(name) __typeof__(&cl##name) name;
   RED_OPENCL_API(X)
-  RED_OPENCL_API_NEWER(X) /* NULL where the loader lacks them */
 #undef X
 } red_cl_api;
 

@@ -27,18 +27,31 @@ static const char *const kernel_names[RED_CL_KERNELS] = {
 
 /* ---- Building ---- */
 
+/* However long it is: drivers refuse a shorter buffer. To be freed; NULL if there is none. */
+static char *build_log(const red_cl_device *device, cl_program program) {
+  size_t bytes = 0;
+  cl_device_id id = device->traits.device;
+  if (red_cl.GetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS) return NULL;
+  char *log = calloc(1, bytes + 1);
+  if (log == NULL) return NULL;
+  if (red_cl.GetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) == CL_SUCCESS) return log;
+  free(log);
+  return NULL;
+}
+
 /* The first lines of the build log, as one line. */
 static red_status fail_with_log(const red_cl_device *device, cl_program program, cl_int error) {
-  char log[4096] = "", lines[480];
-  red_cl.GetProgramBuildInfo(program, device->traits.device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  char *log = build_log(device, program), lines[480];
   size_t used = 0;
   unsigned breaks = 0;
-  for (const char *at = log; *at != '\0' && used + 1 < sizeof lines && breaks < 4; at++) {
+  for (const char *at = log; at != NULL && *at != '\0' && used + 1 < sizeof lines && breaks < 4; at++) {
     bool line_end = *at == '\n';
+    if (line_end && used == 0) continue;
     breaks += line_end;
     lines[used++] = line_end ? ' ' : *at;
   }
   lines[used] = '\0';
+  free(log);
   return red_fail(RED_ERR_DRIVER, "the OpenCL compiler of %s failed: %s (%d): %s", device->traits.id,
                   red_cl_error_name(error), (int)error,
                   used > 0 ? lines : "it gave no log; is the driver's own cache directory writable?");
@@ -91,7 +104,24 @@ static void keep_binary(const red_cl_cache_entry *entry, cl_program program) {
   free(binary);
 }
 
-static red_status make_kernels(red_cl_program *program) {
+/* The compiler may leave a kernel less than the device has for others. What a driver does not tell is no limit. */
+static red_status check_kernel(const red_cl_device *device, cl_kernel kernel, const char *name) {
+  const red_cl_traits *traits = &device->traits;
+  size_t needed[3] = {0}, most = 0;
+  cl_ulong local = 0;
+  red_cl.GetKernelWorkGroupInfo(kernel, traits->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof needed, needed, NULL);
+  red_cl.GetKernelWorkGroupInfo(kernel, traits->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  red_cl.GetKernelWorkGroupInfo(kernel, traits->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+  if (most > 0 && needed[0] > most)
+    return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) runs %s in work-groups of %zu at most, it needs %zu", traits->id,
+                    traits->name, name, most, needed[0]);
+  if (local > traits->local_memory)
+    return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has %llu bytes of local memory, %s needs %llu", traits->id,
+                    traits->name, (unsigned long long)traits->local_memory, name, (unsigned long long)local);
+  return RED_OK;
+}
+
+static red_status make_kernels(const red_cl_device *device, red_cl_program *program) {
   bool any = false;
   for (int k = 0; k < RED_CL_KERNELS; k++) {
     cl_int error;
@@ -101,15 +131,24 @@ static red_status make_kernels(red_cl_program *program) {
       continue;
     }
     if (error != CL_SUCCESS) return red_cl_check(error, "clCreateKernel");
+    red_status status = check_kernel(device, program->kernels[k], kernel_names[k]);
+    if (status != RED_OK) return status;
     any = true;
   }
   return any ? RED_OK : red_fail(RED_ERR_DRIVER, "the OpenCL program has none of its kernels");
 }
 
-static void release_program(red_cl_program *program) {
-  for (int k = 0; k < RED_CL_KERNELS; k++)
+static void release_kernels(red_cl_program *program) {
+  for (int k = 0; k < RED_CL_KERNELS; k++) {
     if (program->kernels[k] != NULL) red_cl.ReleaseKernel(program->kernels[k]);
+    program->kernels[k] = NULL;
+  }
   if (program->program != NULL) red_cl.ReleaseProgram(program->program);
+  program->program = NULL;
+}
+
+static void release_program(red_cl_program *program) {
+  release_kernels(program);
   free(program->options);
   free(program);
 }
@@ -119,12 +158,16 @@ static red_status load_or_build(const red_cl_device *device, const red_cl_source
   red_cl_cache_entry entry = {.path = NULL};
   if (device->traits.gives_binaries)
     red_cl_cache_locate(&device->traits, source->texts, source->count, source->options, &entry);
-  red_status status = RED_OK;
   program->program = load(device, &entry, source->options);
-  bool built = program->program == NULL;
-  if (built) status = build(device, source, &program->program);
-  if (status == RED_OK) status = make_kernels(program);
-  if (status == RED_OK && built) keep_binary(&entry, program->program);
+  red_status status = program->program != NULL ? make_kernels(device, program) : RED_ERR_DRIVER;
+  if (status == RED_ERR_DRIVER) {
+    if (program->program != NULL)
+      red_log("%s: a cached program has no kernels (%s): built again", device->traits.id, red_last_error());
+    release_kernels(program);
+    status = build(device, source, &program->program);
+    if (status == RED_OK) status = make_kernels(device, program);
+    if (status == RED_OK) keep_binary(&entry, program->program);
+  }
   red_cl_cache_release(&entry);
   return status;
 }

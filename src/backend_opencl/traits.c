@@ -23,6 +23,18 @@ static uint64_t device_number(cl_device_id device, cl_device_info what, size_t b
   return red_cl.GetDeviceInfo(device, what, bytes, &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
+/* Work-items of a work-group in its first dimension, the only one that kernels use. */
+static size_t most_items_of_group(cl_device_id device) {
+  size_t most = (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)), bytes = 0;
+  if (red_cl.GetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, NULL, &bytes) != CL_SUCCESS) return most;
+  size_t *sizes = calloc(1, bytes + sizeof *sizes);
+  bool told =
+      sizes != NULL && red_cl.GetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, bytes, sizes, NULL) == CL_SUCCESS;
+  if (told && sizes[0] > 0 && sizes[0] < most) most = sizes[0];
+  free(sizes);
+  return most;
+}
+
 /* A device's extensions, "" if they cannot be told; to be freed. */
 static char *extensions_of(cl_device_id device) {
   size_t bytes = 0;
@@ -46,13 +58,22 @@ static const char *const shape_names[RED_CL_SHAPES] = {"wide", "local", "subgrou
 static const char *const shape_details[RED_CL_SHAPES] = {"wide-item kernels", "local-memory kernels",
                                                          "sub-group kernels", "PTX-shuffle kernels"};
 
+/* Built as OpenCL C 2.0 or 3.0; in the latter sub-groups are a feature that needs no extension, only shuffles do. */
+static bool offers_subgroups(const red_cl_traits *traits, const char *extensions) {
+  unsigned major = 0;
+  if (sscanf(traits->device_version, "OpenCL %u", &major) != 1 || major < 2) return false;
+  if (has_word(extensions, "cl_intel_subgroups")) return true;
+  bool subgroups = has_word(extensions, "cl_khr_subgroups") ||
+                   (major >= 3 && device_number(traits->device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof(cl_uint)) > 0);
+  return subgroups &&
+         (has_word(extensions, "cl_khr_subgroup_shuffle_relative") || has_word(extensions, "cl_khr_subgroup_shuffle"));
+}
+
 static bool offers_shape(const red_cl_traits *traits, const char *extensions, red_cl_shape shape) {
   char vendor[128];
   switch (shape) {
   case RED_CL_SUBGROUP:
-    if (has_word(extensions, "cl_intel_subgroups")) return true;
-    return has_word(extensions, "cl_khr_subgroups") && (has_word(extensions, "cl_khr_subgroup_shuffle_relative") ||
-                                                        has_word(extensions, "cl_khr_subgroup_shuffle"));
+    return offers_subgroups(traits, extensions);
   case RED_CL_PTX:
     platform_text(traits->platform, CL_PLATFORM_VENDOR, vendor, sizeof vendor);
     return strstr(vendor, "NVIDIA") != NULL && traits->most_group >= 128 && traits->local_memory >= 32768;
@@ -188,7 +209,7 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   traits->memory = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
   traits->most_alloc = device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
   traits->local_memory = device_number(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
-  traits->most_group = (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+  traits->most_group = most_items_of_group(device);
   traits->local_memory = limited(traits->local_memory, getenv("RED_OPENCL_LOCAL"));
   traits->most_group = (size_t)limited(traits->most_group, getenv("RED_OPENCL_GROUP"));
   traits->unified = device_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool)) != 0;

@@ -127,6 +127,59 @@ START_TEST(little_local_memory) {
 }
 END_TEST
 
+/* Variances take more of it than other problems: two rows of f64, together 1024 bytes of f64, else 2048, and more. */
+static red_status run_stats(red_dtype dtype, unsigned which, uint64_t n) {
+  static double data[MOST];
+  red_problem problem = RED_PROBLEM_INIT(RED_STATS, 0, dtype, n);
+  problem.stats = which;
+  cook(dtype == RED_I8 ? tied : uneven, dtype, n, data);
+  red_problem on_device = problem;
+  on_device.in_memory = on_device.out_memory = RED_DEVICE;
+  red_plan *plan = NULL;
+  red_status status = red_plan_create(context, &on_device, &plan);
+  red_plan_destroy(plan);
+  random_state random = random_start(3);
+  if (status == RED_OK) compare_data_on_device(&problem, data, NULL, NULL, &random);
+  return status;
+}
+
+static const red_dtype stats_dtypes[] = {RED_F32, RED_I8, RED_F64};
+
+static void stats_without_variance(void) {
+  for (unsigned d = 0; d < 3; d++)
+    for (unsigned i = 0; i < LENGTHS; i += 6)
+      ck_red(run_stats(stats_dtypes[d], RED_STAT_SUM | RED_STAT_MIN | RED_STAT_ARGMAX, lengths[i]));
+}
+
+static void all_stats(void) {
+  for (unsigned d = 0; d < 3; d++)
+    for (unsigned i = 0; i < LENGTHS; i += 6) ck_red(run_stats(stats_dtypes[d], RED_STAT_ALL, lengths[i]));
+}
+
+static void refused_of(unsigned dtypes) {
+  stats_without_variance();
+  for (unsigned d = 0; d < dtypes; d++) {
+    ck_assert_int_eq(run_stats(stats_dtypes[d], RED_STAT_ALL, 100), RED_ERR_UNSUPPORTED);
+    ck_assert_msg(strstr(red_last_error(), "bytes of local memory") != NULL, "%s", red_last_error());
+  }
+  ck_red(red_self_test(context, RED_DEVICE)); /* of all that it can do */
+}
+
+static void no_variance(void) {
+  refused_of(3);
+}
+
+static void no_wide_variance(void) {
+  refused_of(2);
+}
+
+START_TEST(little_local_memory_for_stats) {
+  under("RED_OPENCL_SHAPE=local RED_OPENCL_LOCAL=1024", no_variance);
+  under("RED_OPENCL_SHAPE=local RED_OPENCL_LOCAL=2048", no_wide_variance);
+  under("RED_OPENCL_SHAPE=local RED_OPENCL_LOCAL=16384", all_stats);
+}
+END_TEST
+
 START_TEST(too_little_local_memory) {
   red_context *none = NULL;
   ck_assert_int_ne(context_under("RED_OPENCL_SHAPE=local RED_OPENCL_LOCAL=1023", &none), RED_OK);
@@ -193,6 +246,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, one_work_item);
   tcase_add_test(tests, odd_groups);
   tcase_add_test(tests, little_local_memory);
+  tcase_add_test(tests, little_local_memory_for_stats);
   tcase_add_test(tests, too_little_local_memory);
   tcase_add_test(tests, no_f64);
 }
