@@ -25,6 +25,11 @@ INLINE v_u64 v_sum_bytes(v_u8 x) {
   return (v_u64)_mm256_sad_epu8((__m256i)x, _mm256_setzero_si256());
 }
 
+#define HAVE_DOT_HALFWORDS
+INLINE v_u32 v_dot_halfwords(v_u8 a, v_u8 b) {
+  return (v_u32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
 #define HAVE_SUM_HALFWORDS
 INLINE v_i32 v_sum_halfwords(v_u8 x) {
   return (v_i32)_mm256_madd_epi16((__m256i)x, _mm256_set1_epi16(1));

@@ -28,6 +28,11 @@ INLINE v_u64 v_sum_bytes(v_u8 x) {
   return (v_u64)_mm512_sad_epu8((__m512i)x, _mm512_setzero_si512());
 }
 
+#define HAVE_DOT_HALFWORDS
+INLINE v_u32 v_dot_halfwords(v_u8 a, v_u8 b) {
+  return (v_u32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
+
 #define HAVE_SUM_HALFWORDS
 INLINE v_i32 v_sum_halfwords(v_u8 x) {
   return (v_i32)_mm512_madd_epi16((__m512i)x, _mm512_set1_epi16(1));

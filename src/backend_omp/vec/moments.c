@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Moments of a chunk: the first row gives the shift, one sweep sums the differences from it and their squares. */
-#include "moments.h"
+#include "moments_small.h"
 
 #include "kernels.def"
 
@@ -47,8 +47,38 @@ INLINE red_moments moments(red_dtype in, const uint8_t *p, size_t n, size_t ahea
   return moments_of(in, n, shift, &all);
 }
 
+#define X(suffix, in, bytes, is_signed)                                                                                \
+  red_reduce_fn ISA(sum_##suffix);                                                                                     \
+  red_map_fn ISA(sumsq_##suffix);
+RED_REDUCE_INTEGER(X)
+#undef X
+
+#define KERNEL_8(dtype, suffix)                                                                                        \
+  red_moments ISA(moments_##suffix)(const void *in, size_t n, size_t ahead) {                                          \
+    if (n != SMALL_CHUNK) return moments(dtype, in, n, ahead);                                                         \
+    return moments_of_bytes(ISA(sum_##suffix)(NULL, in, SMALL_ROW).key, ISA(sum_##suffix)(NULL, in, n).key,            \
+                            ISA(sumsq_##suffix)(NULL, in, NULL, n).key);                                               \
+  }
+KERNEL_8(RED_I8, i8)
+KERNEL_8(RED_U8, u8)
+
+#define KERNEL_16(dtype, suffix)                                                                                       \
+  red_moments ISA(moments_##suffix)(const void *in, size_t n, size_t ahead) {                                          \
+    if (n != SMALL_CHUNK) return moments(dtype, in, n, ahead);                                                         \
+    return moments_of_halfwords(in, dtype == RED_I16, ISA(sum_##suffix)(NULL, in, SMALL_ROW).key, ahead);              \
+  }
+KERNEL_16(RED_I16, i16)
+KERNEL_16(RED_U16, u16)
+
 #define KERNEL(dtype, suffix)                                                                                          \
   red_moments ISA(moments_##suffix)(const void *in, size_t n, size_t ahead) {                                          \
     return moments(dtype, in, n, ahead);                                                                               \
   }
-RED_DTYPE_NAMES(KERNEL)
+KERNEL(RED_I32, i32)
+KERNEL(RED_I64, i64)
+KERNEL(RED_U32, u32)
+KERNEL(RED_U64, u64)
+KERNEL(RED_F16, f16)
+KERNEL(RED_BF16, bf16)
+KERNEL(RED_F32, f32)
+KERNEL(RED_F64, f64)

@@ -42,6 +42,14 @@ INLINE v_u64 v_sum_bytes(v_u8 x) {
 #endif
 
 /* Sums of two signed halfwords each, in lanes of 32 bits. */
+/* Sums of the products of two neighbours, signed: mod 2^32, as two squares may make 2^31. */
+#ifndef HAVE_DOT_HALFWORDS
+INLINE v_u32 v_dot_halfwords(v_u8 a, v_u8 b) {
+  const v_u32 even = (v_u32)((v_i32)((v_u32)a << 16) >> 16) * (v_u32)((v_i32)((v_u32)b << 16) >> 16);
+  return even + (v_u32)((v_i32)a >> 16) * (v_u32)((v_i32)b >> 16);
+}
+#endif
+
 #ifndef HAVE_SUM_HALFWORDS
 INLINE v_i32 v_sum_halfwords(v_u8 x) {
   return (((v_i32)((v_u32)x << 16)) >> 16) + ((v_i32)x >> 16);

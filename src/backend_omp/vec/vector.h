@@ -256,7 +256,28 @@ INLINE v_u8 v_high_64(v_u8 a, v_u8 b) {
   return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, HIGH_64);
 }
 
-/* The same of whole 128-bit lanes. */
+/* The same of 16 bits, */
+#define PAIRS_16(first)                                                                                                \
+  (first), (first) + VB / 2, (first) + 1, (first) + 1 + VB / 2, (first) + 2, (first) + 2 + VB / 2, (first) + 3,        \
+      (first) + 3 + VB / 2
+#if VB == 16
+#define LOW_16  PAIRS_16(0)
+#define HIGH_16 PAIRS_16(4)
+#elif VB == 32
+#define LOW_16  PAIRS_16(0), PAIRS_16(8)
+#define HIGH_16 PAIRS_16(4), PAIRS_16(12)
+#else
+#define LOW_16  PAIRS_16(0), PAIRS_16(8), PAIRS_16(16), PAIRS_16(24)
+#define HIGH_16 PAIRS_16(4), PAIRS_16(12), PAIRS_16(20), PAIRS_16(28)
+#endif
+INLINE v_u8 v_low_16(v_u8 a, v_u8 b) {
+  return (v_u8)__builtin_shufflevector((v_u16)a, (v_u16)b, LOW_16);
+}
+INLINE v_u8 v_high_16(v_u8 a, v_u8 b) {
+  return (v_u8)__builtin_shufflevector((v_u16)a, (v_u16)b, HIGH_16);
+}
+
+/* and of whole 128-bit lanes. */
 #if VB == 64
 #define EVEN_LANES 0, 1, 4, 5, 8, 9, 12, 13
 #define ODD_LANES  2, 3, 6, 7, 10, 11, 14, 15
@@ -268,13 +289,19 @@ INLINE v_u8 v_even_lanes(v_u8 a, v_u8 b) {
 INLINE v_u8 v_odd_lanes(v_u8 a, v_u8 b) {
   return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, ODD_LANES);
 }
+#elif VB == 32
+#define LOW_LANES  0, 1, 4, 5
+#define HIGH_LANES 2, 3, 6, 7
+#else
+#define LOW_LANES  0, 1
+#define HIGH_LANES 2, 3
+#endif
 INLINE v_u8 v_low_lanes(v_u8 a, v_u8 b) {
   return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, LOW_LANES);
 }
 INLINE v_u8 v_high_lanes(v_u8 a, v_u8 b) {
   return (v_u8)__builtin_shufflevector((v_f64)a, (v_f64)b, HIGH_LANES);
 }
-#endif
 
 /*
  * What repeated even/odd reductions leave is ordered by position within the lane first, then by lane. Each element's
