@@ -90,33 +90,36 @@ stage_threads() {
   run_suites build/ci/threads --timeout-multiplier 5 "${names[@]}"
 }
 
-# Everything that can be left out is, with the newest Meson instead of the distribution's.
-stage_features() {
+# build_parts OPTION...: parts of libred and how they go together, with the newest Meson instead of the distribution's, in
+# one folder, since the objects of the kernels are the same.
+build_parts() {
   need_to_build
   need_to_test
   need 'python3 -c "import ensurepip, venv"' python3-venv
   install_missing
-  python3 -m venv build/ci/venv
-  build/ci/venv/bin/pip install -q meson
+  if [ ! -x build/ci/venv/bin/meson ]; then
+    python3 -m venv build/ci/venv
+    build/ci/venv/bin/pip install -q meson
+  fi
   PATH=$PWD/build/ci/venv/bin:$PATH
   meson --version
-  build build/ci/features -Dwerror=true -Dtests=enabled -Domp=disabled -Dcuda=disabled -Dopencl=disabled
-  RED_TEST_SCALE=0.3 run_suites build/ci/features --suite omp --suite headers --suite examples --suite tool
+  build build/ci/parts -Dwerror=true -Dtests=enabled -Dcuda=disabled -Dopencl=disabled "$@"
 }
 
-# One library instead of two, and no command; and the benchmarks, which other stages leave out, compile. The objects of
-# the kernels are the same for both kinds.
+# Everything that can be left out is.
+stage_features() {
+  build_parts -Domp=disabled -Ddefault_library=both -Dtools=enabled
+  RED_TEST_SCALE=0.3 run_suites build/ci/parts --suite omp --suite headers --suite examples --suite tool
+}
+
+# One library instead of two, and no command; and the benchmarks, which other stages leave out, compile.
 stage_static() {
-  need_to_build
-  need_to_test
-  install_missing
   local kind
   for kind in static shared; do
-    build build/ci/static -Ddefault_library=$kind -Dtests=enabled -Dtools=disabled -Dcuda=disabled \
-      -Dopencl=disabled -Dbench=enabled
-    RED_TEST_SCALE=0.1 run_suites build/ci/static --suite headers --suite examples --suite omp
+    build_parts -Domp=enabled -Ddefault_library=$kind -Dtools=disabled -Dbench=enabled
+    RED_TEST_SCALE=0.1 run_suites build/ci/parts --suite headers --suite examples --suite omp
   done
-  meson compile -C build/ci/static red-bench-cpu red-peer-cpu
+  meson compile -C build/ci/parts red-bench-cpu red-peer-cpu
 }
 
 # The CUDA backend builds without a GPU and without a warning, onto the build of the stage `test`; its suites then say
