@@ -158,10 +158,11 @@ START_TEST(exact) {
   static const red_op ops[] = {RED_SUM, RED_MEAN, RED_ASUM, RED_SUMSQ, RED_NRM2};
   static const red_dtype dtypes[] = {RED_F16, RED_BF16, RED_F32, RED_F64};
   random_state random = random_start(5);
+  const int saved = fegetround();
   control outside = get_control();
   ck_assert_int_eq(fesetround(FE_UPWARD), 0);
   control upward = get_control();
-  set_control(outside);
+  ck_assert_int_eq(fesetround(saved), 0);
   for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
     for (size_t d = 0; d < 4; d++) {
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], 1 + random_below(&random, 9000));

@@ -60,7 +60,9 @@ red_status red_cl_plan_create(void *state, const red_lowered *lowered, void **pl
   if (made == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a plan");
   made->piece = piece_elements(device, lowered);
   uint64_t at_once = lowered->in_memory == RED_HOST && made->piece < lowered->n ? made->piece : lowered->n;
+  red_fpenv saved = red_fpenv_enter(); /* compilers compute, too, and do not expect traps */
   status = get_programs(device, lowered, at_once, made);
+  red_fpenv_leave(saved);
   if (status != RED_OK) {
     free(made);
     return status;
@@ -133,13 +135,13 @@ red_status red_cl_execute(void *state, const void *plan, const red_lowered *lowe
   red_status status = red_cl_check_process(device);
   if (status == RED_OK) status = check_buffers(device, lowered, exec, run.plan->workspace);
   if (status != RED_OK) return status;
-  red_fpenv saved = red_fpenv_enter(); /* forests merge on the host */
+  red_fpenv saved = red_fpenv_enter(); /* forests merge on the host, and drivers may compile late */
   if (queue == NULL) pthread_mutex_lock(&device->alone);
   status = run_in_queue(&run, exec);
   if (status == RED_OK) status = red_cl_in_order(run.queue); /* what the application enqueues next comes after */
   if (queue == NULL) pthread_mutex_unlock(&device->alone);
+  if (status == RED_OK && queue != NULL) status = red_cl_check(red_cl.Flush(run.queue->queue), "clFlush");
+  if (status == RED_OK && queue == NULL) status = red_cl_check(red_cl.Finish(run.queue->queue), "clFinish");
   red_fpenv_leave(saved);
-  if (status != RED_OK) return status;
-  if (queue != NULL) return red_cl_check(red_cl.Flush(run.queue->queue), "clFlush");
-  return red_cl_check(red_cl.Finish(run.queue->queue), "clFinish");
+  return status;
 }

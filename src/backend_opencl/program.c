@@ -104,6 +104,9 @@ static void keep_binary(const red_cl_cache_entry *entry, cl_program program) {
   free(binary);
 }
 
+/* NVIDIA's driver says 1 for a kernel that uses none. */
+#define NO_LOCAL_MEMORY 1u
+
 /* The compiler may leave a kernel less than the device has for others. What a driver does not tell is no limit. */
 static red_status check_kernel(const red_cl_device *device, cl_kernel kernel, const char *name) {
   const red_cl_traits *traits = &device->traits;
@@ -115,7 +118,7 @@ static red_status check_kernel(const red_cl_device *device, cl_kernel kernel, co
   if (most > 0 && needed[0] > most)
     return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) runs %s in work-groups of %zu at most, it needs %zu", traits->id,
                     traits->name, name, most, needed[0]);
-  if (local > traits->local_memory)
+  if (local > traits->local_memory && local > NO_LOCAL_MEMORY)
     return red_fail(RED_ERR_UNSUPPORTED, "%s (%s) has %llu bytes of local memory, %s needs %llu", traits->id,
                     traits->name, (unsigned long long)traits->local_memory, name, (unsigned long long)local);
   return RED_OK;
