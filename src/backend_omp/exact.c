@@ -38,7 +38,8 @@ red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const v
   exact_job job = {.lowered = lowered, .kernel = kernel, .in = in, .in2 = in2};
   red_fpenv saved = red_fpenv_enter();
   red_exact_clear(sum);
-  unsigned threads = red_cpu_threads(cpu, RED_WORK_READ, lowered->n * lowered->in_bytes);
+  uint64_t bytes = (in2 != NULL ? 2 : 1) * lowered->n * lowered->in_bytes;
+  unsigned threads = red_cpu_threads(cpu, RED_WORK_READ, bytes);
   if (threads > 1) job.parts = aligned_alloc(_Alignof(part), threads * sizeof(part));
   if (job.parts != NULL)
     add_by_many(&job, threads, sum);

@@ -57,13 +57,10 @@ unsigned red_team_take(const red_cpu *cpu, unsigned wanted) {
   return granted;
 }
 
-void red_team_give(unsigned threads) {
-  if (threads > 1) atomic_fetch_sub_explicit(&busy, threads, memory_order_relaxed);
-}
-
 /* ---- A team that sleeps ---- */
 
 /*
+ * Every thread of the application has a team of its own, so this is known of each; what waking costs, of the machine.
  * Some milliseconds after a region its threads go to sleep. Waking them takes some 10 us on a quiet machine, but 3 to 8
  * ms were seen on a virtual one, for a sum of 30 us: so that is measured whenever it happens. As long as waking costs
  * more than it saves, calls run alone and their losses are counted: calls that keep coming pay for it in the end, lone
@@ -73,24 +70,31 @@ enum {
   AWAKE_NS = 1000000,    /* how long a team surely stays awake, and what separates calls that keep coming */
   FIRST_WAKE_NS = 20000, /* until it has been measured */
 };
-static atomic_uint_fast64_t last_call, last_team; /* ns */
-static atomic_uint_fast64_t wake_ns = FIRST_WAKE_NS, lost_ns;
+static _Thread_local uint64_t last_call, last_team, lost_ns; /* the ends of the last call and the last team */
+static _Thread_local bool calling;
+static atomic_uint_fast64_t wake_ns = FIRST_WAKE_NS;
 
 static uint64_t elapsed(uint64_t then, uint64_t now) {
   return now > then ? now - then : 0;
 }
 
 static bool is_asleep(uint64_t now) {
-  return elapsed(atomic_load_explicit(&last_team, memory_order_relaxed), now) > AWAKE_NS;
+  return elapsed(last_team, now) > AWAKE_NS;
 }
 
 bool red_team_pays(uint64_t saved_ns) {
-  uint64_t now = red_team_now(), lost = atomic_load_explicit(&lost_ns, memory_order_relaxed);
-  bool keeps_coming = elapsed(atomic_load_explicit(&last_call, memory_order_relaxed), now) < AWAKE_NS;
-  bool pays = !is_asleep(now) || lost + saved_ns > atomic_load_explicit(&wake_ns, memory_order_relaxed);
-  atomic_store_explicit(&lost_ns, pays ? 0 : lost + (keeps_coming ? saved_ns : saved_ns / 16), memory_order_relaxed);
-  atomic_store_explicit(&last_call, now, memory_order_relaxed);
+  uint64_t now = red_team_now();
+  bool keeps_coming = elapsed(last_call, now) < AWAKE_NS;
+  bool pays = !is_asleep(now) || lost_ns + saved_ns > atomic_load_explicit(&wake_ns, memory_order_relaxed);
+  lost_ns = pays ? 0 : lost_ns + (keeps_coming ? saved_ns : saved_ns / 16);
+  calling = true;
   return pays;
+}
+
+void red_team_give(unsigned threads) {
+  if (threads > 1) atomic_fetch_sub_explicit(&busy, threads, memory_order_relaxed);
+  if (calling) last_call = red_team_now();
+  calling = false;
 }
 
 typedef struct team_start {
@@ -115,9 +119,7 @@ static void worker_started(team_start *start) {
 
 static void end_team(team_start *start) {
   if (start->asleep) atomic_store_explicit(&wake_ns, atomic_load(&start->latest), memory_order_relaxed);
-  uint64_t now = red_team_now();
-  atomic_store_explicit(&last_team, now, memory_order_relaxed);
-  atomic_store_explicit(&last_call, now, memory_order_relaxed);
+  last_team = red_team_now();
 }
 
 void red_team_run(unsigned threads, red_team_fn *fn, void *job) {
