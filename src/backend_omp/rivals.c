@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rivals.h"
 
-/* Of so many calls one is done the other way: seldom where that takes 1.5 times as long, often where it costs little.
- */
 enum {
-  SELDOM = 32,
-  OFTEN = 8,
-  TRIAL = 2 /* which of them: not the first ones, whose pages may be new */
+  FIRST = 3, /* the first call done the other way: not the very first ones, whose pages may be new */
+  OFTEN = 8  /* calls from one such to the next where both ways are as fast */
 };
+
+/*
+ * How many calls to the next one that is done the other way. A call that takes r times as long costs r - 1 calls: one
+ * in 32 (r - 1) costs 3 % of the time, whatever r is. An odd number: of two kinds of calls that take turns both are
+ * tried.
+ */
+static uint64_t period(uint64_t best, uint64_t other) {
+  if (other == 0) return FIRST;
+  const uint64_t slower = best > other ? 32 * (best - other) / other : 0;
+  return (OFTEN + slower) | 1;
+}
 
 bool red_rivals_prefer_one(red_rivals *rivals) {
   const uint64_t alone = atomic_load_explicit(&rivals->alone, memory_order_relaxed);
   const uint64_t team = atomic_load_explicit(&rivals->team, memory_order_relaxed);
   const bool prefer_one = team > 0 && alone > team + team / 32;
-  const uint64_t best = prefer_one ? alone : team, other = prefer_one ? team : alone;
-  const unsigned period = other > best - best / 4 ? OFTEN : SELDOM;
-  const bool try_other = atomic_fetch_add_explicit(&rivals->calls, 1, memory_order_relaxed) % period == TRIAL;
+  const uint64_t wait = prefer_one ? period(alone, team) : period(team, alone);
+  const bool try_other = atomic_fetch_add_explicit(&rivals->calls, 1, memory_order_relaxed) + 1 >= wait;
+  if (try_other) atomic_store_explicit(&rivals->calls, 0, memory_order_relaxed);
   return prefer_one != try_other;
 }
 

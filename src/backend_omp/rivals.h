@@ -11,9 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "red/red.h"
+
 /* What is known of calls of one kind and size; all zeros to begin with. Any number of threads may use it. */
 typedef struct red_rivals {
-  atomic_uint calls;
+  atomic_uint_fast64_t calls;       /* since one was done the other way */
   atomic_uint_fast64_t alone, team; /* bytes in a microsecond; 0: not yet tried */
 } red_rivals;
 
@@ -22,5 +24,18 @@ bool red_rivals_prefer_one(red_rivals *rivals);
 
 /* That call, or another one like it, took so long. */
 void red_rivals_learn(red_rivals *rivals, bool alone, uint64_t bytes, uint64_t ns);
+
+/* Those of all scans: by red_lane_op, which has the accumulator, by input and output, and by log2 of their bytes. */
+enum {
+  RED_RIVALS_LEAST = 20, /* smaller ones are together, larger than the largest too */
+  RED_RIVALS_SIZES = 16
+};
+typedef red_rivals red_scan_rivals[RED_DTYPE_COUNT][RED_DTYPE_COUNT][RED_RIVALS_SIZES];
+
+static inline unsigned red_rivals_size(uint64_t bytes) {
+  const unsigned log2 = 63 - (unsigned)__builtin_clzll(bytes | (uint64_t)1 << RED_RIVALS_LEAST);
+  const unsigned size = log2 - RED_RIVALS_LEAST;
+  return size < RED_RIVALS_SIZES ? size : RED_RIVALS_SIZES - 1;
+}
 
 #endif
