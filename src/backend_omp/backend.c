@@ -15,7 +15,7 @@ static size_t probe(red_device_info *list, int *scores, size_t capacity) {
   snprintf(list->name, sizeof list->name, "%s", red_cpu_model());
   list->available = 1;
   list->memory = red_cpu_memory();
-  list->units = red_allowed_cpus();
+  list->units = red_process_cpus(red_team_processors());
   *scores = 1;
   return 1;
 }
@@ -54,7 +54,7 @@ static red_status open_cpu(const char *id, const red_context_options *options, v
   if (cpu == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for the CPU device");
   /* A number that the application gives is obeyed, beyond the CPUs too; by itself the library stays within them. */
   unsigned most = red_team_limit(), asked = options != NULL ? options->threads : 0;
-  unsigned cap = asked > 0 ? asked : red_allowed_cpus();
+  unsigned cap = asked > 0 ? asked : red_process_cpus(red_team_processors());
   if (most > cap) most = cap;
   *cpu = (red_cpu){.kernels = kernels, .narrow = red_cpu_narrow_kernels(kernels), .threads = most, .asked = asked > 0};
   cpu->rivals = calloc(RED_LANE_OPS, sizeof *cpu->rivals);

@@ -34,6 +34,8 @@ uint64_t red_cpu_last_level_cache(void);
 typedef void red_team_fn(void *job, unsigned index, unsigned count);
 /* Can threads be started at all, and how many (OpenMP's own limits)? 1 without OpenMP. */
 unsigned red_team_limit(void);
+/* CPUs that the calling thread's team may use: of its mask, or of OpenMP's places, to which it may be bound. */
+unsigned red_team_processors(void);
 /* A number of threads up to `wanted` that may be started here and now; give it back after red_team_run. */
 unsigned red_team_take(const red_cpu *cpu, unsigned wanted);
 /* Is a team worth starting that saves so much? It may have to be woken first. */

@@ -3,7 +3,8 @@
  * Teams of threads, by OpenMP where the build has it. CPUs are counted across the process, so that many application
  * threads calling at once do not start many teams; a call within the application's own parallel region, or in a forked
  * child (where GCC's run-time library would wait for threads that do not exist), stays on its thread. So does a call
- * that would have to wake a sleeping team for less than that costs.
+ * that would have to wake a sleeping team for less than that costs, and one from a thread that is pinned to one CPU:
+ * its team would inherit that.
  */
 #include <stdatomic.h>
 #include <time.h>
@@ -40,11 +41,19 @@ unsigned red_team_limit(void) {
   return (unsigned)(most < limit ? most : limit);
 }
 
+unsigned red_team_processors(void) {
+  return (unsigned)omp_get_num_procs();
+}
+
 unsigned red_team_take(const red_cpu *cpu, unsigned wanted) {
   if (atomic_load_explicit(&forked, memory_order_relaxed) || omp_in_parallel()) return 1;
   unsigned most = (unsigned)omp_get_max_threads();
   if (most > cpu->threads) most = cpu->threads;
   if (wanted > most) wanted = most;
+  if (wanted > 1 && !cpu->asked) {
+    unsigned here = red_team_processors(); /* a system call */
+    if (wanted > here) wanted = here;
+  }
   if (wanted < 2) return 1;
   unsigned before = atomic_fetch_add_explicit(&busy, wanted, memory_order_relaxed);
   unsigned left = before < cpu->threads ? cpu->threads - before : 0;
@@ -143,6 +152,10 @@ void red_team_run(unsigned threads, red_team_fn *fn, void *job) {
 #else
 
 unsigned red_team_limit(void) {
+  return 1;
+}
+
+unsigned red_team_processors(void) {
   return 1;
 }
 

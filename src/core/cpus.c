@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many CPUs this process may use: by affinity, and by the quotas of control groups. */
+/* How many CPUs this thread or process may use: by affinity, and by the quotas of control groups. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static unsigned affinity_count(void) {
+static unsigned affinity_count(pid_t thread) {
   /* Masks larger than cpu_set_t exist; the kernel says so by EINVAL. */
   for (size_t cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
     cpu_set_t *set = CPU_ALLOC(cpus);
     if (set == NULL) break;
-    bool known = sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0;
+    bool known = sched_getaffinity(thread, CPU_ALLOC_SIZE(cpus), set) == 0;
     int count = known ? CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set) : 0;
     CPU_FREE(set);
     if (known && count > 0) return (unsigned)count;
@@ -89,5 +89,11 @@ static unsigned quota_count(unsigned most) {
 }
 
 unsigned red_allowed_cpus(void) {
-  return quota_count(affinity_count());
+  return quota_count(affinity_count(0));
+}
+
+unsigned red_process_cpus(unsigned known) {
+  unsigned own = affinity_count(0), first = affinity_count(getpid());
+  if (own < first) own = first;
+  return quota_count(own < known ? known : own);
 }
