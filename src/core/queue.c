@@ -28,7 +28,10 @@ red_status red_queue_create(red_context *context, red_queue **queue) {
 }
 
 red_status red_queue_wrap(red_context *context, void *native, red_queue **queue) {
-  if (native == NULL) return red_fail(RED_ERR_INVALID, "native is NULL: red_queue_create makes a new queue, and the default stream of CUDA is cudaStreamLegacy");
+  if (native == NULL)
+    return red_fail(
+        RED_ERR_INVALID,
+        "native is NULL: red_queue_create makes a new queue, and the default stream of CUDA is cudaStreamLegacy");
   return make_queue(context, native, queue);
 }
 
