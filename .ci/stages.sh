@@ -48,7 +48,8 @@ stage_format() {
     xargs clang-format --dry-run --Werror
 }
 
-# The other compiler, and no warning from either.
+# The other compiler, and no warning from either. (The command's suites run in the build of the README and under the
+# sanitizers.)
 stage_clang() {
   need_to_build
   need_to_test
@@ -56,7 +57,7 @@ stage_clang() {
   need 'compiles clang c omp.h -fopenmp' libomp-dev
   install_missing
   CC=clang CXX=clang++ build build/ci/clang -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled
-  RED_TEST_SCALE=0.3 run_suites build/ci/clang --suite omp --suite headers --suite examples --suite tool
+  RED_TEST_SCALE=0.3 run_suites build/ci/clang --suite omp --suite headers --suite examples
 }
 
 # AddressSanitizer and UndefinedBehaviorSanitizer over the CPU's suites, every instruction set, and the command.
