@@ -264,12 +264,7 @@ static int any_address_will_do(void) {
   return strncmp(suite_backend(), "omp", 3) == 0;
 }
 
-static void execute_fails(const red_plan *plan, const red_args *args, red_status want, const char *word) {
-  ck_red_fails(red_plan_execute_args(plan, NULL, args), want, word);
-}
-
 START_TEST(misaligned_on_device) {
-  if (any_address_will_do()) return;
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, RED_F32, 1000);
   problem.in_memory = problem.out_memory = RED_DEVICE;
   void *in = upload(elements, 8192), *out = upload(elements, 256);
@@ -277,13 +272,13 @@ START_TEST(misaligned_on_device) {
   memcpy(&before, elements, sizeof before);
   red_plan *plan = plan_for(&problem);
   red_args args = {.size = sizeof args, .in = in, .in2 = in, .out = out, .in_offset = 2};
-  execute_fails(plan, &args, RED_ERR_INVALID, "in");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "multiple of 4");
   args.in_offset = 4;
   args.in2_offset = 4097;
-  execute_fails(plan, &args, RED_ERR_INVALID, "in2");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "in2");
   args.in2_offset = 4;
   args.out_offset = 1;
-  execute_fails(plan, &args, RED_ERR_INVALID, "out");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "out");
   ck_red(red_download(context, NULL, &after, out, 0, sizeof after));
   ck_assert_mem_eq(&before, &after, sizeof after);
   args.out_offset = 4;
@@ -293,7 +288,7 @@ START_TEST(misaligned_on_device) {
   problem.in_memory = problem.out_memory = RED_DEVICE;
   plan = plan_for(&problem);
   args = (red_args){.size = sizeof args, .in = in, .out = out, .in_offset = 3, .out_offset = 4};
-  execute_fails(plan, &args, RED_ERR_INVALID, "out");
+  ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_INVALID, "out");
   args.out_offset = 8;
   ck_red(red_plan_execute_args(plan, NULL, &args));
   red_plan_destroy(plan);
@@ -315,12 +310,12 @@ START_TEST(workspace_in_an_array) {
                    .workspace = other,
                    .workspace_bytes = room,
                    .workspace_offset = 0};
-  if (room > 0) execute_fails(plan, &args, RED_ERR_WORKSPACE, "out");
+  if (room > 0) ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "out");
   args.workspace_offset = bytes - 256;
-  if (room > 0) execute_fails(plan, &args, RED_ERR_WORKSPACE, "out");
+  if (room > 0) ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "out");
   args.in = other;
   args.out = memory;
-  if (room > 0) execute_fails(plan, &args, RED_ERR_WORKSPACE, "in");
+  if (room > 0) ck_red_fails(red_plan_execute_args(plan, NULL, &args), RED_ERR_WORKSPACE, "in");
   args.in = memory;
   args.out = other;
   args.workspace_offset = bytes;
@@ -392,7 +387,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, result_on_host);
   tcase_add_test(tests, empty_on_device);
   tcase_add_test(tests, memory_is_aligned);
-  tcase_add_test(tests, misaligned_on_device);
+  if (!any_address_will_do()) tcase_add_test(tests, misaligned_on_device);
   tcase_add_test(tests, workspace_in_an_array);
   tcase_add_test(tests, copies_with_offsets);
   tcase_add_test(tests, host_memory_with_queue);
