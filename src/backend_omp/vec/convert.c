@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversions of tiles in cache, as plain loops for the compiler to vectorise. Widening is exact; floats are narrowed
- * by one rounding and NaNs come out canonical.
+ * Conversions of tiles in cache, as plain loops for the compiler to vectorise, or by the instruction set's own
+ * instructions where it has some for floats of 16 bits. Widening is exact; floats are narrowed by one rounding and NaNs
+ * come out canonical.
  */
 #include "vector.h"
 
@@ -143,7 +144,31 @@ typedef u16_unaligned bf16_unaligned;
     for (size_t i = 0; i < n; i++) y[i] = from##_to_##to(x[i]);                                                        \
   }
 RED_CONVERSIONS(KERNEL)
+#if !defined(HAVE_STORE_HALVES)
+RED_HALF_CONVERSIONS(KERNEL)
+#endif
 #undef KERNEL
+
+#if defined(HAVE_STORE_HALVES)
+INLINE void v_store_f32(uint8_t *p, v_f32 x) {
+  v_store(p, (v_u8)x);
+}
+INLINE v_f32 v_f32_from_f32(const uint8_t *p) {
+  return (v_f32)v_load(p);
+}
+
+#define KERNEL(from, to)                                                                                               \
+  void ISA(convert_##from##_##to)(const void *in, void *out, size_t n) {                                               \
+    const from##_unaligned *restrict x = in;                                                                           \
+    to##_unaligned *restrict y = out;                                                                                  \
+    const size_t lanes = VB / 4;                                                                                       \
+    for (; n >= lanes; n -= lanes, x += lanes, y += lanes)                                                             \
+      v_store_##to((uint8_t *)y, v_f32_from_##from((const uint8_t *)x));                                               \
+    for (size_t i = 0; i < n; i++) y[i] = from##_to_##to(x[i]);                                                        \
+  }
+RED_HALF_CONVERSIONS(KERNEL)
+#undef KERNEL
+#endif
 
 #define KERNEL(suffix, bytes)                                                                                          \
   void ISA(flags_##suffix)(const void *in, uint8_t *out, size_t n, uint64_t mask_bits) {                               \

@@ -1,63 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums of products, squares and magnitudes of integers mod 2^64. Neighbours are multiplied in lanes twice as wide. */
+#include "halves.h"
 #include "sums.h"
 
 #include "kernels.def"
-
-/* The even and the odd elements of a vector in lanes twice as wide. */
-INLINE v_u16 even_bytes(v_u8 x, bool is_signed) {
-  if (is_signed) return (v_u16)((v_i16)((v_u16)x << 8) >> 8);
-  return (v_u16)x & 0xff;
-}
-INLINE v_u16 odd_bytes(v_u8 x, bool is_signed) {
-  if (is_signed) return (v_u16)((v_i16)x >> 8);
-  return (v_u16)x >> 8;
-}
-INLINE v_u32 even_halfwords(v_u8 x, bool is_signed) {
-  if (is_signed) return (v_u32)((v_i32)((v_u32)x << 16) >> 16);
-  return (v_u32)x & 0xffff;
-}
-INLINE v_u32 odd_halfwords(v_u8 x, bool is_signed) {
-  if (is_signed) return (v_u32)((v_i32)x >> 16);
-  return (v_u32)x >> 16;
-}
 
 /* A vector of n > 0 elements, zeros beyond the last. */
 INLINE v_u8 load_some(const uint8_t *p, size_t n, unsigned bytes) {
   return n < VB / bytes ? v_load_partial(p, n, bytes, (v_u8){0}) : v_load(p);
 }
 
-/* Products of bytes are halfwords; a bias makes unsigned ones signed. Words take 2^14 pairs before they are emptied. */
+/* Words take 2^14 pairs of products before they are emptied. */
 INLINE uint64_t dot_8(const uint8_t *p, const uint8_t *q, size_t n, bool is_signed) {
   const size_t before_overflow = (size_t)1 << 14;
-  const uint16_t bias = is_signed ? 0 : 0x8000;
-  uint64_t total = 0, padded = (n + VB - 1) / VB * VB;
+  uint64_t total = 0;
   while (n > 0) {
-    v_i32 even = {0}, odd = {0};
+    v_u32 even = {0}, odd = {0};
     for (size_t i = 0; i < before_overflow && n > 0; i++) {
       v_u8 x = load_some(p, n, 1), y = load_some(q, n, 1);
-      even += v_sum_halfwords((v_u8)((even_bytes(x, is_signed) * even_bytes(y, is_signed)) ^ bias));
-      odd += v_sum_halfwords((v_u8)((odd_bytes(x, is_signed) * odd_bytes(y, is_signed)) ^ bias));
+      even += v_dot_halfwords((v_u8)even_bytes(x, is_signed), (v_u8)even_bytes(y, is_signed));
+      odd += v_dot_halfwords((v_u8)odd_bytes(x, is_signed), (v_u8)odd_bytes(y, is_signed));
       p += VB;
       q += VB;
       n -= n < VB ? n : VB;
     }
-    for (unsigned l = 0; l < VB / 4; l++) total += (uint64_t)((int64_t)even[l] + (int64_t)odd[l]);
+    for (unsigned l = 0; l < VB / 4; l++) total += (uint64_t)((int64_t)((v_i32)even)[l] + (int64_t)((v_i32)odd)[l]);
   }
-  return total + padded * bias;
+  return total;
 }
 
+/* Two signed products make -2^31 + 2^16 to 2^31: a bias makes that positive. Two unsigned ones may be too much. */
 INLINE uint64_t dot_16(const uint8_t *p, const uint8_t *q, size_t n, bool is_signed) {
   const size_t lanes = VB / 2;
-  const uint32_t bias = is_signed ? 0x80000000 : 0;
+  const uint32_t bias = 0x7fff0000;
   word_sums sums = {{{0}}, {{0}}};
   uint64_t padded = (n + lanes - 1) / lanes * lanes;
   for (; n > 0; n -= n < lanes ? n : lanes, p += VB, q += VB) {
     v_u8 x = load_some(p, n, 2), y = load_some(q, n, 2);
-    add_words(&sums, 0, (v_u8)(even_halfwords(x, is_signed) * even_halfwords(y, is_signed)), bias);
-    add_words(&sums, 1, (v_u8)(odd_halfwords(x, is_signed) * odd_halfwords(y, is_signed)), bias);
+    if (is_signed) {
+      add_words(&sums, 0, (v_u8)(v_dot_halfwords(x, y) + bias), 0);
+    } else {
+      add_words(&sums, 0, (v_u8)(even_halfwords(x, false) * even_halfwords(y, false)), 0);
+      add_words(&sums, 1, (v_u8)(odd_halfwords(x, false) * odd_halfwords(y, false)), 0);
+    }
   }
-  return total_words(&sums) - padded * bias;
+  return total_words(&sums) - (is_signed ? padded / 2 * bias : 0);
 }
 
 INLINE v_u64 dot_words(v_u8 x, v_u8 y, bool is_signed) {

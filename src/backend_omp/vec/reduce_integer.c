@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums, products, counts and bitwise reductions: any order gives the same bits, so each takes its fastest. */
+#include "halves.h"
 #include "sums.h"
 
 #include "kernels.def"
@@ -27,35 +28,27 @@ void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, in
 
 /* ---- Products mod 2^64 ---- */
 
-INLINE uint64_t extend(const uint8_t *p, unsigned bytes, bool is_signed) {
-  switch (bytes) {
-  case 1:
-    return is_signed ? (uint64_t) * (const i8_unaligned *)p : *p;
-  case 2:
-    return is_signed ? (uint64_t) * (const i16_unaligned *)p : *(const u16_unaligned *)p;
-  case 4:
-    return is_signed ? (uint64_t) * (const i32_unaligned *)p : *(const u32_unaligned *)p;
-  default:
-    return *(const u64_unaligned *)p;
-  }
+/* Neighbours are multiplied until lanes have 64 bits: the product of two fits a lane twice as wide. */
+INLINE v_u64 products_of(v_u8 x, unsigned bytes, bool is_signed) {
+  if (bytes == 8) return (v_u64)x;
+  if (bytes == 1) x = (v_u8)(even_bytes(x, is_signed) * odd_bytes(x, is_signed));
+  if (bytes <= 2) x = (v_u8)(even_halfwords(x, is_signed) * odd_halfwords(x, is_signed));
+  const v_u8 odd = (v_u8)((v_u64)x >> 32);
+  return is_signed ? v_mul_even_i32(x, odd) : v_mul_even_u32(x, odd);
 }
 
 INLINE uint64_t product(const uint8_t *p, size_t n, unsigned bytes, bool is_signed) {
-  const size_t lanes = VB / 8;
+  const size_t lanes = VB / bytes;
   v_u64 acc[CHAINS];
   for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_splat_u64(1);
-  for (; n >= CHAINS * lanes; n -= CHAINS * lanes)
-    for (unsigned j = 0; j < CHAINS; j++, p += lanes * bytes) {
-      v_u64 x;
-      for (unsigned l = 0; l < lanes; l++) x[l] = extend(p + l * bytes, bytes, is_signed);
-      acc[j] *= x;
-    }
-  acc[0] *= acc[1];
-  acc[2] *= acc[3];
-  acc[0] *= acc[2];
+  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
+    for (unsigned j = 0; j < CHAINS; j++) acc[j] *= products_of(v_load(p + j * VB), bytes, is_signed);
+  for (; n >= lanes; n -= lanes, p += VB) acc[0] *= products_of(v_load(p), bytes, is_signed);
+  if (n > 0)
+    acc[1] *= products_of(v_load_partial(p, n, bytes, v_splat((red_state){.u64 = 1}, bytes)), bytes, is_signed);
+  acc[0] = acc[0] * acc[1] * (acc[2] * acc[3]);
   uint64_t total = 1;
-  for (; n > 0; n--, p += bytes) total *= extend(p, bytes, is_signed);
-  for (unsigned l = 0; l < lanes; l++) total *= acc[0][l];
+  for (unsigned l = 0; l < VB / 8; l++) total *= acc[0][l];
   return total;
 }
 

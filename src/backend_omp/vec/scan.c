@@ -15,7 +15,14 @@ enum {
   MAX_STACK = 64
 };
 
-/* ---- The stacks: P(k) and the nodes of k's digits ---- */
+/* ---- P(k) and the nodes of k's digits, in two stacks; where any order will do, P and the total alone ---- */
+
+INLINE bool is_float(red_lane_op op) {
+  return op <= RED_MUL_F64;
+}
+INLINE bool has_keys(red_lane_op op) {
+  return op >= RED_MIN_I8 && op <= RED_MIN_F64;
+}
 
 typedef struct stacks {
   uint64_t k;
@@ -24,8 +31,11 @@ typedef struct stacks {
 } stacks;
 
 /* Levels 0 .. as many as `blocks` will need. */
-INLINE void stacks_init(stacks *s, uint64_t blocks, v_u8 before) {
+INLINE void stacks_init(red_lane_op op, stacks *s, uint64_t blocks, v_u8 before) {
   s->k = 0;
+  s->prefix[0] = before;
+  s->node[0] = v_identity(op);
+  if (!is_float(op)) return;
   unsigned levels = 0;
   do s->prefix[levels++] = before;
   while (blocks >> (levels - 1) != 0);
@@ -33,6 +43,10 @@ INLINE void stacks_init(stacks *s, uint64_t blocks, v_u8 before) {
 
 /* Append the node of the next 2^level blocks, k being a multiple of that: the new P(k). */
 INLINE v_u8 advance(red_lane_op op, stacks *s, unsigned level, v_u8 node) {
+  if (!is_float(op)) {
+    s->node[0] = v_op(op, s->node[0], node);
+    return s->prefix[0] = v_op(op, s->prefix[0], node);
+  }
   unsigned h = level;
   for (; (s->k >> h & 1) != 0; h++) node = v_op(op, s->node[h], node);
   s->node[h] = node;
@@ -42,14 +56,12 @@ INLINE v_u8 advance(red_lane_op op, stacks *s, unsigned level, v_u8 node) {
   return prefix;
 }
 
-/* ---- Elements to lanes and back ---- */
+/* The node of all that was appended, if they were a power of two. */
+INLINE red_state total_of(red_lane_op op, const stacks *s) {
+  return v_state(op, s->node[is_float(op) ? 63 - __builtin_clzll(s->k) : 0]);
+}
 
-INLINE bool is_float(red_lane_op op) {
-  return op <= RED_MUL_F64;
-}
-INLINE bool has_keys(red_lane_op op) {
-  return op >= RED_MIN_I8 && op <= RED_MIN_F64;
-}
+/* ---- Elements to lanes and back ---- */
 
 INLINE v_u8 load_lanes(red_lane_op op, const key_constants *keys, const uint8_t *in) {
   return has_keys(op) ? v_key(keys, v_load(in), op) : v_load(in);
@@ -138,11 +150,17 @@ INLINE void down(red_lane_op op, const key_constants *keys, const block *b, v_u8
 }
 
 /*
- * Can an output between P(k) and the next n elements, whose node is `node`, be a NaN? A NaN or an infinity among the
- * elements leaves no node above it finite, and from finite operands a sum may overflow but not become a NaN. A product
- * may: infinity times zero.
+ * Can an output from P(k) = `before` to P(k + n) = `after` be a NaN, the node of the n elements being `node`? A NaN or
+ * an infinity among the elements leaves no node above it finite, and from finite operands a sum may overflow but not
+ * become a NaN. A product may: infinity times zero. A node that is zero has no infinite node below it, an infinite one
+ * has no zero, any other one neither.
  */
-INLINE bool may_be_nan(red_lane_op op, v_u8 before, v_u8 node) {
+INLINE bool product_may_be_nan(double before, double node, double after) {
+  if (after != after || before != before) return true;
+  return node == 0 ? before != 0 : node - node != 0 && (node != node || before == 0);
+}
+
+INLINE bool may_be_nan(red_lane_op op, v_u8 before, v_u8 node, v_u8 after) {
   if (op == RED_ADD_F32) {
     float p = ((v_f32)before)[0], t = ((v_f32)node)[0], zero = (p - p) + (t - t);
     return __builtin_expect(zero != zero, 0);
@@ -151,7 +169,9 @@ INLINE bool may_be_nan(red_lane_op op, v_u8 before, v_u8 node) {
     double p = ((v_f64)before)[0], t = ((v_f64)node)[0], zero = (p - p) + (t - t);
     return __builtin_expect(zero != zero, 0);
   }
-  return op == RED_MUL_F32 || op == RED_MUL_F64;
+  if (op == RED_MUL_F32)
+    return product_may_be_nan((double)((v_f32)before)[0], (double)((v_f32)node)[0], (double)((v_f32)after)[0]);
+  return op == RED_MUL_F64 && product_may_be_nan(((v_f64)before)[0], ((v_f64)node)[0], ((v_f64)after)[0]);
 }
 
 #if defined(HAVE_MASKS)
@@ -221,8 +241,41 @@ INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, con
   v_u8 after = advance(op, s, STRIP_LEVEL, node);
   down(op, keys, &b, p2, p3, exclusive, mode, out + 2 * bytes);
   down(op, keys, &c, p3, after, exclusive, mode, out + 3 * bytes);
-  if (may_be_nan(op, before, node)) make_nans_canonical(out, STRIP * bytes, op_bytes(op));
+  if (may_be_nan(op, before, node, after)) make_nans_canonical(out, STRIP * bytes, op_bytes(op));
   return after;
+}
+
+/*
+ * Minima, and, or: soon P is what the elements no longer change, and then a strip need only be looked at and filled.
+ * Where op(P, x) = P for all of a strip's vectors together, so it is for each of its elements.
+ */
+INLINE bool is_idempotent(red_lane_op op) {
+  return has_keys(op) || (op >= RED_AND_U8 && op <= RED_OR_U64);
+}
+
+INLINE v_u8 unfolded_node(red_lane_op op, const key_constants *keys, const uint8_t *in) {
+  v_u8 node[4];
+  for (unsigned j = 0; j < 4; j++) node[j] = load_lanes(op, keys, in + j * VB);
+  for (unsigned i = 4 * VB; i < STRIP * block_bytes(op); i += 4 * VB)
+    for (unsigned j = 0; j < 4; j++) node[j] = v_op(op, node[j], load_lanes(op, keys, in + i + j * VB));
+  return v_op(op, v_op(op, node[0], node[1]), v_op(op, node[2], node[3]));
+}
+
+INLINE void fill_strip(red_lane_op op, const key_constants *keys, v_u8 p, store_mode mode, uint8_t *out) {
+  group g = {{p, p, p, p}};
+  g = finish_group(op, keys, g);
+  for (unsigned i = 0; i < STRIP * block_bytes(op); i += group_bytes(op)) store_group(op, out + i, mode, g);
+}
+
+/* Does the strip leave P as it is? Then its outputs are written. */
+INLINE bool scan_quiet_strip(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
+                             v_u8 before, store_mode mode, const uint8_t **ahead) {
+  const v_u8 node = unfolded_node(op, keys, in);
+  if (v_any(v_op(op, before, node) ^ before)) return false;
+  *ahead = prefetch(*ahead, STRIP * block_bytes(op));
+  s->node[0] = v_op(op, s->node[0], node);
+  fill_strip(op, keys, before, mode, out);
+  return true;
 }
 
 INLINE v_u8 scan_block(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
@@ -230,7 +283,7 @@ INLINE v_u8 scan_block(red_lane_op op, const key_constants *keys, stacks *s, con
   block b;
   v_u8 node = up(op, keys, in, &b), after = advance(op, s, 0, node);
   down(op, keys, &b, before, after, exclusive, STORE_CACHED, out);
-  if (may_be_nan(op, before, node)) make_nans_canonical(out, block_bytes(op), op_bytes(op));
+  if (may_be_nan(op, before, node, after)) make_nans_canonical(out, block_bytes(op), op_bytes(op));
   return after;
 }
 
@@ -242,10 +295,14 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
   const key_constants keys = key_constants_of(lowered, 0, has_keys(op) ? op : RED_MIN_I64);
   v_u8 p = v_splat(before_all, op_bytes(op));
   stacks s;
-  stacks_init(&s, n / size + 1, p);
+  stacks_init(op, &s, n / size + 1, p);
   size_t blocks = n / size, rest = n % size;
+  bool quiet = is_idempotent(op); /* did the last strip leave P as it was? */
   for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes) {
+    if (quiet && scan_quiet_strip(op, &keys, &s, in, out, p, mode, &ahead)) continue;
+    const v_u8 before = p;
     p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode, &ahead);
+    quiet = is_idempotent(op) && !v_any(before ^ p);
   }
   if (mode != STORE_CACHED) v_stream_end();
   for (; blocks > 0; blocks--, in += bytes, out += bytes) p = scan_block(op, &keys, &s, in, out, p, exclusive);
@@ -255,7 +312,8 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
     scan_block(op, &keys, &s, last, last, p, exclusive);
     unpad_block(op, last, rest, out);
   }
-  return v_state(op, s.node[63 - __builtin_clzll(s.k)]);
+  if (is_idempotent(op)) s.node[0] = v_fold(op, s.node[0]); /* quiet strips leave it unfolded */
+  return total_of(op, &s);
 }
 
 INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t *in, size_t n, const uint8_t *ahead) {
@@ -263,7 +321,7 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
   const key_constants unused = {.merge_zeros = false};
   block b;
   stacks s;
-  stacks_init(&s, n / size + 1, v_identity(op));
+  stacks_init(op, &s, n / size + 1, v_identity(op));
   if (n < size) {
     uint8_t padded[8 * VB];
     pad_block(op, lowered, in, n, padded);
@@ -280,7 +338,7 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
     advance(op, &s, STRIP_LEVEL, v_op(op, v_op(op, node[0], node[1]), v_op(op, node[2], node[3])));
   }
   for (; blocks > 0; blocks--, in += bytes) advance(op, &s, 0, up(op, &unused, in, &b));
-  return v_state(op, s.node[63 - __builtin_clzll(s.k)]);
+  return total_of(op, &s);
 }
 
 #define KERNEL(name, op)                                                                                               \

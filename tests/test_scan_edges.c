@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scans of data that random arrays are not: extrema and masks that soon stay what they are, and products that go to
+ * zero, beyond the range, or from there to a NaN.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+static red_context *context;
+
+static void check(red_problem *problem, const void *in, size_t bytes, const char *what) {
+  const size_t out_bytes = output_bytes(problem);
+  unsigned char *expected = malloc(out_bytes + 1), *out = malloc(out_bytes + bytes + 1);
+  ck_red(red_reference(problem, in, expected));
+  memset(out, MARK, out_bytes);
+  red_status status = red_run(context, problem, in, out);
+  if (!may_refuse(problem, status)) {
+    ck_red(status);
+    compare_outputs(problem, what, expected, out);
+    if (may_be_in_place(problem)) {
+      memcpy(out, in, bytes);
+      ck_red(red_run(context, problem, out, out));
+      compare_outputs(problem, what, expected, out);
+    }
+  }
+  free(expected);
+  free(out);
+}
+
+static const red_op settling[] = {RED_MIN, RED_MAX, RED_MINNUM, RED_MAXNUM, RED_BAND,
+                                  RED_BOR, RED_ALL, RED_ANY,    RED_BXOR,   RED_COUNT_NONZERO};
+
+/* One element everywhere, another one here and there: special ones among them, NaNs and zeros of the other sign. */
+static void fill_with_few(random_state *random, red_dtype dtype, unsigned char *in, uint64_t n) {
+  const size_t bytes = red_dtype_bytes(dtype);
+  red_scalar element = random_scalar(random, dtype);
+  for (uint64_t i = 0; i < n; i++) memcpy(in + i * bytes, &element, bytes);
+  for (uint64_t changes = random_below(random, 6); changes > 0 && n > 0; changes--) {
+    const uint64_t at = random_below(random, n), run = 1 + random_below(random, n - at);
+    random_elements(random, dtype, in + at * bytes, random_below(random, 2) ? 1 : run);
+  }
+}
+
+START_TEST(settled) {
+  enum {
+    MOST = 20000
+  };
+  static unsigned char in[MOST * 8];
+  random_state random = random_start(1);
+  for (unsigned repeat = suite_repeat(4); repeat > 0; repeat--)
+    for (size_t op = 0; op < sizeof settling / sizeof *settling; op++)
+      for (unsigned dtype = 1; dtype < RED_DTYPE_COUNT; dtype++)
+        for (unsigned kind = RED_INCLUSIVE_SCAN; kind <= RED_EXCLUSIVE_SCAN; kind++) {
+          const uint64_t n = random_length(&random, MOST - 2);
+          red_problem problem = RED_PROBLEM_INIT((red_kind)kind, settling[op], (red_dtype)dtype, n), resolved = problem;
+          if (red_problem_resolve(&resolved) != RED_OK) continue;
+          problem.has_init = random_below(&random, 3) == 0;
+          problem.init = random_scalar(&random, resolved.acc);
+          fill_with_few(&random, problem.in, in, n);
+          check(&problem, in, n * red_dtype_bytes(problem.in), "settled");
+        }
+}
+END_TEST
+
+/* Each element changes the minimum: no look ahead helps. */
+START_TEST(descending) {
+  enum {
+    N = 30011
+  };
+  static float x[N];
+  static int16_t k[N];
+  for (int i = 0; i < N; i++) {
+    x[i] = (float)(N / 2 - i);
+    k[i] = (int16_t)(N / 2 - i);
+  }
+  for (unsigned kind = RED_INCLUSIVE_SCAN; kind <= RED_EXCLUSIVE_SCAN; kind++) {
+    red_problem floats = RED_PROBLEM_INIT((red_kind)kind, RED_MIN, RED_F32, N), integers = floats;
+    integers.in = RED_I16;
+    check(&floats, x, sizeof x, "descending");
+    check(&integers, k, sizeof k, "descending");
+  }
+}
+END_TEST
+
+/*
+ * Factors of which a prefix is zero, infinite or a NaN, whose node differs: large ones and small ones come in runs,
+ * with zeros, infinities and NaNs now and then.
+ */
+static void fill_with_factors(random_state *random, red_dtype dtype, unsigned char *in, uint64_t n) {
+  const uint64_t infinity = float_infinity(dtype), unit = (uint64_t)1 << float_fraction(dtype);
+  const uint64_t one = (infinity >> 1) / unit * unit, far = infinity / unit / 4 * unit;
+  const uint64_t rare = 1 + random_below(random, 2 * n), rates[3] = {random_below(random, 4) + 1, rare, rare};
+  uint64_t factor = one;
+  for (uint64_t i = 0; i < n; i++) {
+    if (random_below(random, 40) == 0) {
+      const uint64_t choices[] = {one,           one,           one,       one + unit, one - unit,
+                                  one + far / 8, one - far / 8, one + far, one - far};
+      factor = choices[random_below(random, sizeof choices / sizeof *choices)];
+    }
+    uint64_t magnitude = factor + random_below(random, rates[0]);
+    if (random_below(random, rates[1]) == 0) magnitude = random_below(random, 2) ? 0 : infinity;
+    if (random_below(random, 4 * rates[2]) == 0) magnitude = infinity + 1;
+    put_float(dtype, in, i, magnitude, random_below(random, 2) == 0);
+  }
+}
+
+START_TEST(products) {
+  enum {
+    MOST = 9000
+  };
+  static const red_dtype floats[] = {RED_F16, RED_BF16, RED_F32, RED_F64};
+  static unsigned char in[MOST * 8];
+  random_state random = random_start(2);
+  for (unsigned repeat = suite_repeat(60); repeat > 0; repeat--)
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+      const uint64_t n = 1 + random_length(&random, MOST - 3);
+      red_problem problem =
+          RED_PROBLEM_INIT(repeat % 2 ? RED_INCLUSIVE_SCAN : RED_EXCLUSIVE_SCAN, RED_PROD, floats[i], n);
+      if (random_below(&random, 2)) problem.acc = RED_F64;
+      fill_with_factors(&random, problem.in, in, n);
+      check(&problem, in, n * red_dtype_bytes(problem.in), "products");
+    }
+}
+END_TEST
+
+static void open_context(void) {
+  context = suite_context(0);
+}
+static void close_context(void) {
+  red_context_destroy(context);
+}
+
+static void fill(TCase *tests) {
+  tcase_add_unchecked_fixture(tests, open_context, close_context);
+  tcase_add_test(tests, settled);
+  tcase_add_test(tests, descending);
+  tcase_add_test(tests, products);
+}
+
+int main(void) {
+  return suite_run("scan_edges", fill);
+}
