@@ -125,6 +125,56 @@ START_TEST(products) {
 }
 END_TEST
 
+/* Three factors among ones, of all kinds: what the first two become meets the third one in the same strip or a later
+ * one. */
+START_TEST(three_factors) {
+  enum {
+    MOST = 3000
+  };
+  static const red_dtype floats[] = {RED_BF16, RED_F32, RED_F64};
+  static unsigned char in[MOST * 8];
+  random_state random = random_start(3);
+  for (unsigned repeat = 2 * suite_repeat(2); repeat > 0; repeat--)
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+      const uint64_t infinity = float_infinity(floats[i]), unit = (uint64_t)1 << float_fraction(floats[i]);
+      const uint64_t one = (infinity >> 1) / unit * unit, tiny = one / 4 / unit * unit, huge = one + one / 4 * 3;
+      const uint64_t factors[] = {0, tiny, one, huge, infinity, infinity + 1};
+      for (unsigned choice = 0; choice < 6 * 6 * 6; choice++) {
+        const uint64_t n = 3 + random_below(&random, MOST - 2);
+        red_problem problem =
+            RED_PROBLEM_INIT(repeat % 2 ? RED_INCLUSIVE_SCAN : RED_EXCLUSIVE_SCAN, RED_PROD, floats[i], n);
+        for (uint64_t k = 0; k < n; k++) put_float(floats[i], in, k, one, false);
+        uint64_t at = random_below(&random, n - 2);
+        for (unsigned k = 0, rest = choice; k < 3; k++, rest /= 6) {
+          put_float(floats[i], in, at, factors[rest % 6], false);
+          at += 1 + random_below(&random, n - 2 - at + k);
+        }
+        check(&problem, in, n * red_dtype_bytes(problem.in), "three factors");
+      }
+    }
+}
+END_TEST
+
+/* Zero, and then two factors whose product overflows: the carry of an index that ends in zeros takes these two first.
+ */
+START_TEST(rippling_products) {
+  enum {
+    MOST = 4 * 2048
+  };
+  static double in[MOST];
+  random_state random = random_start(4);
+  for (uint64_t part = 8; part <= MOST / 4; part *= 2)
+    for (unsigned kind = RED_INCLUSIVE_SCAN; kind <= RED_EXCLUSIVE_SCAN; kind++) {
+      red_problem problem = RED_PROBLEM_INIT((red_kind)kind, RED_PROD, RED_F64, 4 * part + kind % 2);
+      if (problem.n > MOST) problem.n = MOST;
+      for (uint64_t k = 0; k < problem.n; k++) in[k] = 1;
+      in[random_below(&random, 2 * part)] = 0;
+      in[2 * part + random_below(&random, part)] = in[3 * part + random_below(&random, part)] = 1e200;
+      check(&problem, in, problem.n * sizeof *in, "rippling products");
+    }
+}
+END_TEST
+
 static void open_context(void) {
   context = suite_context(0);
 }
@@ -137,6 +187,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, settled);
   tcase_add_test(tests, descending);
   tcase_add_test(tests, products);
+  tcase_add_test(tests, three_factors);
+  tcase_add_test(tests, rippling_products);
 }
 
 int main(void) {

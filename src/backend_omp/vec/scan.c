@@ -153,11 +153,11 @@ INLINE void down(red_lane_op op, const key_constants *keys, const block *b, v_u8
  * Can an output from P(k) = `before` to P(k + n) = `after` be a NaN, the node of the n elements being `node`? A NaN or
  * an infinity among the elements leaves no node above it finite, and from finite operands a sum may overflow but not
  * become a NaN. A product may: infinity times zero. A node that is zero has no infinite node below it, an infinite one
- * has no zero, any other one neither.
+ * has no zero, any other one neither; but P may overflow before the zero comes, or underflow before the infinity.
  */
 INLINE bool product_may_be_nan(double before, double node, double after) {
   if (after != after || before != before) return true;
-  return node == 0 ? before != 0 : node - node != 0 && (node != node || before == 0);
+  return node == 0 ? before != 0 : node - node != 0 && (node != node || before - before == 0);
 }
 
 INLINE bool may_be_nan(red_lane_op op, v_u8 before, v_u8 node, v_u8 after) {
