@@ -2,16 +2,35 @@
 /* Device memory is host memory, and a queue has nothing to wait for. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "room.h"
 
 enum {
-  ALIGNMENT = 256
+  ALIGNMENT = 256,
+  HUGE_PAGE = 2 << 20
 };
+
+/*
+ * Large arrays in huge pages: fewer faults at the first touch, fewer misses of translations later. A system that gives
+ * them to everybody or to nobody does so still; a refusal costs nothing but the call. What is no whole page stays
+ * small.
+ */
+static void ask_for_huge_pages(void *memory, uint64_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  (void)madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#else
+  (void)memory, (void)bytes;
+#endif
+}
 
 red_status red_cpu_alloc(void *device, uint64_t bytes, void **memory) {
   (void)device;
-  if (posix_memalign(memory, ALIGNMENT, bytes > 0 ? bytes : ALIGNMENT) == 0) return RED_OK;
+  const bool large = bytes >= HUGE_PAGE;
+  if (posix_memalign(memory, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : ALIGNMENT) == 0) {
+    if (large) ask_for_huge_pages(*memory, bytes);
+    return RED_OK;
+  }
   return red_fail(RED_ERR_NO_MEMORY, "no %llu bytes of host memory", (unsigned long long)bytes);
 }
 
