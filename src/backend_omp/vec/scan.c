@@ -297,9 +297,12 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
   stacks s;
   stacks_init(op, &s, n / size + 1, p);
   size_t blocks = n / size, rest = n % size;
-  bool quiet = is_idempotent(op); /* did the last strip leave P as it was? */
+  bool quiet = false, unfolded = false; /* did the last strip leave P as it was, and is there such a node? */
   for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes) {
-    if (quiet && scan_quiet_strip(op, &keys, &s, in, out, p, mode, &ahead)) continue;
+    if (quiet && scan_quiet_strip(op, &keys, &s, in, out, p, mode, &ahead)) {
+      unfolded = true;
+      continue;
+    }
     const v_u8 before = p;
     p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode, &ahead);
     quiet = is_idempotent(op) && !v_any(before ^ p);
@@ -312,7 +315,7 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
     scan_block(op, &keys, &s, last, last, p, exclusive);
     unpad_block(op, last, rest, out);
   }
-  if (is_idempotent(op)) s.node[0] = v_fold(op, s.node[0]); /* quiet strips leave it unfolded */
+  if (unfolded) s.node[0] = v_fold(op, s.node[0]);
   return total_of(op, &s);
 }
 
