@@ -111,6 +111,21 @@ void random_numbers(random_state *random, red_dtype dtype, void *elements, uint6
   fill(random, MODERATE, dtype, elements, n);
 }
 
+void random_exponents(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++)
+    put_float(dtype, array, i, random_below(random, float_infinity(dtype)), random_below(random, 2) != 0);
+}
+
+void random_cancelling(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
+  size_t bytes = red_dtype_bytes(dtype);
+  random_exponents(random, dtype, array, n);
+  for (uint64_t i = 0; i < n / 2; i++) {
+    memcpy(array + (n - 1 - i) * bytes, array + i * bytes, bytes);
+    array[(n - i) * bytes - 1] ^= 0x80;
+  }
+  put_float(dtype, array, n / 2, 1 + random_below(random, 3), random_below(random, 2) != 0);
+}
+
 red_scalar random_scalar(random_state *random, red_dtype dtype) {
   red_scalar scalar = {.u64 = 0};
   uint64_t next = random_next(random);

@@ -36,6 +36,10 @@ unsigned float_fraction(red_dtype dtype);
 uint64_t float_infinity(red_dtype dtype);
 void put_float(red_dtype dtype, unsigned char *array, uint64_t i, uint64_t magnitude, bool negative);
 
+/* Finite floats of every exponent; and such of which one half undoes the other, but for something small. */
+void random_exponents(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n);
+void random_cancelling(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n);
+
 /* A value of the dtype for an initial value, small enough to be told from the rest. */
 red_scalar random_scalar(random_state *random, red_dtype dtype);
 

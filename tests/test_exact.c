@@ -13,12 +13,6 @@ enum {
 
 static red_context *context;
 
-/* Finite numbers of every exponent. */
-static void fill_range(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++)
-    put_float(dtype, array, i, random_below(random, float_infinity(dtype)), random_below(random, 2) != 0);
-}
-
 /* Significands of all ones in one binade, one number of another so that no window holds both, then all undone. */
 static void fill_room(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   uint64_t ones = ((uint64_t)1 << float_fraction(dtype)) - 1,
@@ -37,17 +31,6 @@ static void fill_late(random_state *random, red_dtype dtype, unsigned char *arra
               random_below(random, 2) != 0 ? float_infinity(dtype) - 1 - random_below(random, 5)
                                            : 1 + random_below(random, 5),
               random_below(random, 2) != 0);
-}
-
-/* One half undoes the other; something small is left. */
-static void fill_cancelling(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  size_t bytes = red_dtype_bytes(dtype);
-  fill_range(random, dtype, array, n);
-  for (uint64_t i = 0; i < n / 2; i++) {
-    memcpy(array + (n - 1 - i) * bytes, array + i * bytes, bytes);
-    array[(n - i) * bytes - 1] ^= 0x80;
-  }
-  put_float(dtype, array, n / 2, 1 + random_below(random, 3), random_below(random, 2) != 0);
 }
 
 /* Many numbers of one binade and their negatives; what they leave are odd numbers of another one. */
@@ -93,7 +76,7 @@ static void fill_factors(random_state *random, red_dtype dtype, unsigned char *a
 }
 
 typedef void filler(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n);
-static filler *const fillers[] = {fill_range, fill_room, fill_late, fill_cancelling, fill_span};
+static filler *const fillers[] = {random_exponents, fill_room, fill_late, random_cancelling, fill_span};
 enum {
   FILLERS = sizeof fillers / sizeof *fillers
 };
@@ -143,10 +126,10 @@ START_TEST(beyond_the_room) {
   context = suite_context(1);
   for (unsigned in = RED_BF16; in <= RED_F64; in++) {
     for (unsigned f = 0; f < FILLERS; f++) {
-      check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], fill_range, 100001);
+      check_filled(&random, RED_SUM, (red_dtype)in, fillers[f], random_exponents, 100001);
       check_filled(&random, RED_DOT, (red_dtype)in, fillers[f], fill_factors, 100001);
     }
-    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, fill_range, in == RED_F64 ? 8000001 : 900001);
+    check_filled(&random, RED_SUM, (red_dtype)in, fill_bin, random_exponents, in == RED_F64 ? 8000001 : 900001);
     check_filled(&random, RED_DOT, (red_dtype)in, fill_bin, fill_factors, 1200001);
   }
   red_context_destroy(context);
@@ -215,7 +198,7 @@ START_TEST(any_number_of_threads) {
   uint64_t expected = 0, actual = 0;
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, n);
   problem.exact = 1;
-  fill_range(&random, RED_F32, in.data, n);
+  random_exponents(&random, RED_F32, in.data, n);
   ck_red(red_reference(&problem, in.data, &expected));
   for (unsigned threads = 1; threads <= suite_threads(); threads++) {
     red_context *own = suite_context(threads);

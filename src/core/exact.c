@@ -2,6 +2,7 @@
 /* The long integer of `exact-1`: adding, carrying, merging. */
 #include "exact.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "half.h"
@@ -46,34 +47,34 @@ void red_exact_add_integer(red_exact *sum, int64_t value, unsigned bit) {
   red_exact_add_bits(sum, value < 0, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value, bit);
 }
 
+/* The significand of a finite f64, and how many bits above that of the smallest f64 its lowest bit is. */
+static uint64_t significand_of(double x, unsigned *bit) {
+  const uint64_t bits = red_f64_bits(x);
+  const unsigned exponent = (unsigned)(bits >> 52) & 0x7ff, normal = exponent > 0;
+  *bit = exponent - normal;
+  return (bits & 0xfffffffffffffu) | (uint64_t)normal << 52;
+}
+
 void red_exact_add_scaled(red_exact *sum, double x, unsigned scale) {
-  uint64_t bits = red_f64_bits(x), fraction = bits & 0xfffffffffffffu;
-  unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
-  bool negative = bits >> 63 != 0;
-  if (exponent > 0)
-    red_exact_add_bits(sum, negative, fraction | (uint64_t)1 << 52, RED_EXACT_F64 + exponent - 1 + scale);
-  else if (fraction > 0)
-    red_exact_add_bits(sum, negative, fraction, RED_EXACT_F64 + scale);
+  unsigned bit;
+  const uint64_t significand = significand_of(x, &bit);
+  if (significand != 0) red_exact_add_bits(sum, signbit(x), significand, RED_EXACT_F64 + scale + bit);
 }
 
 void red_exact_add_all_scaled(red_exact *sum, const double *x, unsigned count, unsigned scale) {
-  unsigned least = 0x7ff, most = 0;
+  unsigned least = UINT_MAX, most = 0, bit;
   for (unsigned i = 0; i < count; i++) {
-    const uint64_t bits = red_f64_bits(x[i]) & INT64_MAX;
-    const unsigned exponent = (unsigned)(bits >> 52);
-    if (bits == 0) continue;
-    if (exponent < least) least = exponent;
-    if (exponent > most) most = exponent;
+    if (significand_of(x[i], &bit) == 0) continue;
+    if (bit < least) least = bit;
+    if (bit > most) most = bit;
   }
   if (least > most) return;
-  const unsigned unit = RED_EXACT_F64 + scale; /* of exponents 0 and 1 */
-  reach(sum, (unit + least - (least > 0)) / 32, (unit + most - (most > 0)) / 32 + 3);
+  const unsigned unit = RED_EXACT_F64 + scale;
+  reach(sum, (unit + least) / 32, (unit + most) / 32 + 3);
   count_additions(sum, count);
   for (unsigned i = 0; i < count; i++) {
-    const uint64_t bits = red_f64_bits(x[i]);
-    const unsigned exponent = (unsigned)(bits >> 52) & 0x7ff, normal = exponent > 0;
-    const uint64_t significand = (bits & 0xfffffffffffffu) | (uint64_t)normal << 52;
-    if (significand != 0) add_to_digits(sum, bits >> 63 != 0, significand, unit + exponent - normal);
+    const uint64_t significand = significand_of(x[i], &bit);
+    if (significand != 0) add_to_digits(sum, signbit(x[i]), significand, unit + bit);
   }
 }
 
@@ -100,14 +101,6 @@ void red_exact_add_f64(red_exact *sum, double x) {
     sum->flags |= x > 0 ? RED_EXACT_PLUS_INF : RED_EXACT_MINUS_INF;
   else
     red_exact_add_scaled(sum, x, 0);
-}
-
-/* The bits of a finite nonzero f64 and the bit of the long integer that its lowest one is. */
-static uint64_t significand_of(double x, unsigned *bit) {
-  uint64_t bits = red_f64_bits(x), fraction = bits & 0xfffffffffffffu;
-  unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
-  *bit = exponent > 0 ? exponent - 1 : 0;
-  return exponent > 0 ? fraction | (uint64_t)1 << 52 : fraction;
 }
 
 void red_exact_add_product(red_exact *sum, double x, double y) {

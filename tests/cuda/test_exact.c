@@ -23,20 +23,6 @@ static void negate(red_dtype dtype, unsigned char *array, uint64_t n) {
 /* ---- Data
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void fill_every_exponent(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++)
-    put_float(dtype, array, i, random_below(random, float_infinity(dtype)), random_below(random, 2) != 0);
-}
-
-/* Every number is undone by a later one but for the one in the middle. */
-static void fill_cancelling(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
-  size_t bytes = red_dtype_bytes(dtype);
-  fill_every_exponent(random, dtype, array, n);
-  for (uint64_t i = 0; i < n / 2; i++) memcpy(array + (n - 1 - i) * bytes, array + i * bytes, bytes);
-  negate(dtype, array + (n - n / 2) * bytes, n / 2);
-  if (n % 2 != 0) put_float(dtype, array, n / 2, random_below(random, 4), random_below(random, 2) != 0);
-}
-
 /* Significands of all ones, alternating signs, in one binade; seldom a small odd number. */
 static void fill_alternating(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   unsigned fraction = float_fraction(dtype);
@@ -57,7 +43,7 @@ static void fill_zeros(random_state *random, red_dtype dtype, unsigned char *arr
 /* Infinities, perhaps of both signs, perhaps a NaN with a payload. */
 static void fill_special(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
   bool sign = random_below(random, 2) != 0;
-  fill_every_exponent(random, dtype, array, n);
+  random_exponents(random, dtype, array, n);
   for (unsigned k = 0; k < 3; k++) put_float(dtype, array, random_below(random, n), float_infinity(dtype), sign);
   if (random_below(random, 3) == 0) put_float(dtype, array, random_below(random, n), float_infinity(dtype), !sign);
   if (random_below(random, 3) == 0) put_float(dtype, array, random_below(random, n), float_infinity(dtype) + 1, sign);
@@ -68,8 +54,8 @@ static void fill_elements(random_state *random, red_dtype dtype, unsigned char *
 }
 
 typedef void filler(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n);
-static filler *const fillers[] = {fill_every_exponent, fill_cancelling, fill_alternating,
-                                  fill_zeros,          fill_special,    fill_elements};
+static filler *const fillers[] = {random_exponents, random_cancelling, fill_alternating,
+                                  fill_zeros,       fill_special,      fill_elements};
 enum {
   FILLERS = sizeof fillers / sizeof *fillers
 };
@@ -151,7 +137,7 @@ START_TEST(any_order) {
     red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, (red_dtype)dtype, n);
     problem.exact = 1;
     problem.out = RED_F64;
-    fill_cancelling(&random, problem.in, in, n);
+    random_cancelling(&random, problem.in, in, n);
     uint64_t first = 0;
     ck_red(red_run(cpu, &problem, in, &first));
     for (unsigned order = 0; order < 3; order++) {
@@ -333,8 +319,8 @@ START_TEST(threads_and_queues) {
   random_state random = random_start(305);
   worker workers[THREADS];
   unsigned char *in[2] = {malloc(N * 4), malloc(N * 8)};
-  fill_cancelling(&random, RED_F32, in[0], N);
-  fill_cancelling(&random, RED_F64, in[1], N);
+  random_cancelling(&random, RED_F32, in[0], N);
+  random_cancelling(&random, RED_F64, in[1], N);
   for (unsigned i = 0; i < THREADS; i++) {
     worker *w = &workers[i];
     *w = (worker){.index = i, .dtype = i % 2 ? RED_F64 : RED_F32, .in = in[i % 2], .n = i < 4 ? N - i : 20000 + i};
