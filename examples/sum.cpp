@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A sum, a running sum and a sum in pieces from C++; errors are exceptions. */
+/* A sum, a running sum, and a sum in pieces that is saved on the way, from C++; errors are exceptions. */
 #include <red/red.hpp>
 
 #include <cstdio>
@@ -14,11 +14,13 @@ int main() try {
 
   const red::context cpu("omp");
   red_problem problem = red::problem<float, double>(RED_REDUCE, RED_SUM, 0);
-  red::accumulator pieces(cpu, problem);
-  pieces.add(data.data(), 777);
-  pieces.add(data.data() + 777, data.size() - 777);
+  red::accumulator begun(cpu, problem);
+  begun.add(data.data(), 777);
+  const std::vector<unsigned char> saved = begun.save(); /* for another day, or another process */
+  red::accumulator resumed = red::accumulator::load(cpu, saved.data(), saved.size());
+  resumed.add(data.data() + 777, data.size() - 777);
   double same;
-  pieces.result(&same);
+  resumed.result(&same);
 
   std::printf("%.17g %.9g %s\n", sum, running.back(), sum == same ? "same bits" : "other bits");
   return sum == same ? 0 : 1;

@@ -6,10 +6,12 @@
 #ifndef RED_RED_HPP
 #define RED_RED_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include <red/red.h>
 
@@ -138,6 +140,23 @@ public:
   void result(void *out) const { check(red_accumulator_result(get(), out)); }
   void merge(const accumulator &from) { check(red_accumulator_merge(get(), from.get())); }
   std::uint64_t count() const noexcept { return red_accumulator_count(get()); }
+
+  /* As bytes, for a file or another process, and back. */
+  std::vector<unsigned char> save() const {
+    std::size_t size = 0;
+    check(red_accumulator_save(get(), nullptr, 0, &size));
+    std::vector<unsigned char> bytes(size);
+    check(red_accumulator_save(get(), bytes.data(), size, &size));
+    return bytes;
+  }
+  static accumulator load(const context &on, const void *bytes, std::size_t size) {
+    red_accumulator *made = nullptr;
+    check(red_accumulator_load(on.get(), bytes, size, &made));
+    return accumulator(made);
+  }
+
+private:
+  explicit accumulator(red_accumulator *made) { handle.reset(made); }
 };
 
 /* One call on host memory with the default context, result of a type that the operator's output may have. */
