@@ -37,6 +37,7 @@ void buffer_free(buffer *b) {
 size_t output_bytes(const red_problem *problem) {
   red_problem resolved = *problem;
   if (problem->kind == RED_STATS) return sizeof(red_stats_result);
+  if (problem->bound) return sizeof(red_bounded);
   ck_red(red_problem_resolve(&resolved));
   return red_dtype_bytes(resolved.out) * (problem->kind == RED_REDUCE ? 1 : problem->n);
 }
@@ -81,6 +82,15 @@ static void compare_stats(const red_problem *problem, const char *how, const voi
   ck_abort_msg("%s, %s: expected %s; got %s%s", name_of(problem), how, want, got, suite_seed_text());
 }
 
+static void compare_bounded(const red_problem *problem, const char *how, const void *expected, const void *actual) {
+  red_bounded e, a;
+  memcpy(&e, expected, sizeof e);
+  memcpy(&a, actual, sizeof a);
+  ck_assert_msg(memcmp(&e, &a, sizeof e) == 0, "%s, %s: expected %llx within %a, got %llx within %a%s",
+                name_of(problem), how, (unsigned long long)e.value.u64, e.bound, (unsigned long long)a.value.u64,
+                a.bound, suite_seed_text());
+}
+
 static unsigned long long element_at(const unsigned char *data, size_t bytes, size_t i) {
   unsigned long long bits = 0;
   memcpy(&bits, data + i * bytes, bytes);
@@ -90,6 +100,10 @@ static unsigned long long element_at(const unsigned char *data, size_t bytes, si
 void compare_outputs(const red_problem *problem, const char *how, const void *expected, const void *actual) {
   if (problem->kind == RED_STATS) {
     compare_stats(problem, how, expected, actual);
+    return;
+  }
+  if (problem->bound) {
+    compare_bounded(problem, how, expected, actual);
     return;
   }
   size_t total = output_bytes(problem);

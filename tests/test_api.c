@@ -259,9 +259,9 @@ START_TEST(accumulators) {
   red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, 0), device = good, least = good;
   red_accumulator *acc = NULL;
   float out[100], result = 7;
-  device.in_memory = RED_DEVICE;
+  device.out_memory = RED_DEVICE;
   least.op = RED_MIN;
-  ck_red_fails(red_accumulator_create(context, &device, &acc), RED_ERR_UNSUPPORTED, "host memory");
+  ck_red_fails(red_accumulator_create(context, &device, &acc), RED_ERR_UNSUPPORTED, "finished on the host");
   ck_assert_ptr_null(acc);
   ck_red(red_accumulator_create(context, &scan, &acc));
   ck_red_fails(red_accumulator_add(acc, elements, 5), RED_ERR_INVALID, "scan");

@@ -21,6 +21,12 @@ static const unsigned char *second_of(const red_problem *problem) {
   return has_two_inputs(problem) ? data + MOST * red_dtype_bytes(problem->in) : NULL;
 }
 
+typedef union answer {
+  uint64_t bits;
+  red_bounded bounded;
+  red_stats_result stats;
+} answer;
+
 static red_status reference(const red_problem *problem, void *out) {
   return red_reference2(problem, data, second_of(problem), out);
 }
@@ -80,7 +86,9 @@ static void cut(random_state *random, uint64_t n, uint64_t unit, uint64_t cuts[P
 static void merge_parts(const red_problem *problem, uint64_t unit, int any_order, random_state *random) {
   uint64_t cuts[PARTS + 1];
   red_accumulator *part[PARTS];
-  uint64_t expected = 0, actual = 0;
+  answer expected = {.bits = 0}, actual = {.bits = 0};
+  prepare_output(problem, &expected);
+  prepare_output(problem, &actual);
   red_status want = reference(problem, &expected);
   cut(random, problem->n, unit, cuts);
   for (int i = 0; i < PARTS; i++) part[i] = part_of(problem, cuts[i], cuts[i + 1]);
@@ -99,7 +107,9 @@ static void merge_parts(const red_problem *problem, uint64_t unit, int any_order
 
 static int is_refused_here(const red_problem *problem) {
   red_accumulator *acc;
-  uint64_t value = 0, result;
+  uint64_t value = 0;
+  answer result;
+  prepare_output(problem, &result);
   ck_red(red_accumulator_create(context, problem, &acc));
   red_status status =
       has_two_inputs(problem) ? red_accumulator_add2(acc, &value, &value, 1) : red_accumulator_add(acc, &value, 1);
@@ -108,12 +118,25 @@ static int is_refused_here(const red_problem *problem) {
   return may_refuse(problem, status);
 }
 
+static void every_statistic(random_state *random) {
+  for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+    red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(random, MOST / 2));
+    if (random_below(random, 4) > 0) problem.stats = 1 + (unsigned)random_below(random, RED_STAT_ALL);
+    if (problem.n > MOST || is_refused_here(&problem)) continue;
+    random_elements(random, problem.in, data, MOST);
+    merge_parts(&problem, red_dtype_bytes(problem.in) == 8 ? 2048 : 4096, 0, random);
+  }
+}
+
 static void every_operator(int exact, random_state *random) {
   for (unsigned op = 1; op < RED_OP_COUNT; op++)
     for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, (red_op)op, (red_dtype)in, random_length(random, MOST / 2));
       problem.exact = exact;
       red_problem resolved = problem;
+      resolved.bound = random_below(random, 2) == 0;
+      problem.bound = resolved.bound && red_problem_resolve(&resolved) == RED_OK;
+      resolved = problem;
       if (problem.n > MOST || red_problem_resolve(&resolved) != RED_OK || is_refused_here(&problem)) continue;
       problem.has_init = takes_init(&problem) && random_below(random, 3) == 0;
       if (problem.has_init) problem.init = random_scalar(random, resolved.acc);
@@ -131,6 +154,7 @@ START_TEST(parts_give_the_whole) {
   for (unsigned repeat = suite_repeat(3); repeat > 0; repeat--) {
     every_operator(0, &random);
     every_operator(1, &random);
+    every_statistic(&random);
   }
 }
 END_TEST
@@ -138,6 +162,18 @@ END_TEST
 static red_accumulator *made(red_op op, red_dtype in, int exact, uint64_t first, uint64_t n) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, 0);
   problem.exact = exact;
+  return part_of(&problem, first, first + n);
+}
+
+static red_accumulator *made_with_bound(uint64_t n) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 0);
+  problem.bound = 1;
+  return part_of(&problem, 0, n);
+}
+
+static red_accumulator *made_stats(uint64_t first, uint64_t n) {
+  red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, RED_F32, 0);
+  problem.stats = RED_STAT_ALL;
   return part_of(&problem, first, first + n);
 }
 
@@ -163,6 +199,18 @@ START_TEST(refusals) {
   refused(RED_ARGMIN, RED_ARGMIN, RED_F32, 0, 5, 6, "where into ends");
   refused(RED_MAX, RED_MIN, RED_F32, 0, 5, 5, "another problem");
   refused(RED_MAX, RED_MAX, RED_F64, 0, 5, 5, "another problem");
+  red_accumulator *stats = made_stats(0, 4096), *later = made_stats(8192, 10), *bounded = made_with_bound(4096);
+  ck_red_fails(red_accumulator_merge(stats, later), RED_ERR_INVALID, "where into ends");
+  acc = made(RED_SUM, RED_F32, 0, 4096, 5);
+  ck_red_fails(red_accumulator_merge(stats, acc), RED_ERR_INVALID, "another problem");
+  ck_red_fails(red_accumulator_merge(bounded, acc), RED_ERR_INVALID, "another problem");
+  red_stats_result statistics = {.size = sizeof statistics};
+  ck_red_fails(red_accumulator_result(later, &statistics), RED_ERR_INVALID, "begins at element 8192");
+  red_accumulator_destroy(acc);
+  red_accumulator_destroy(stats);
+  red_accumulator_destroy(later);
+  red_accumulator_destroy(bounded);
+  acc = NULL;
   ck_assert_int_eq(red_accumulator_create_at(context, &problem, 100, &acc), RED_ERR_INVALID);
   ck_assert(strstr(red_last_error(), "4096") != NULL && acc == NULL);
   acc = made(RED_SUM, RED_F32, 0, 4096, 3);
@@ -213,12 +261,13 @@ static void forge(red_accumulator *acc, random_state *random) {
     memcpy(forged, bytes, size);
     for (uint64_t k = random_below(random, 3); k < 3; k++)
       forged[16 + random_below(random, size - 24)] = (unsigned char)random_next(random);
-    uint64_t sum = fnv(forged, size - 8), result[2];
+    uint64_t sum = fnv(forged, size - 8);
+    answer result = {.stats = {.size = sizeof result.stats}};
     memcpy(forged + size - 8, &sum, 8);
     red_accumulator *loaded;
     if (red_accumulator_load(context, forged, size, &loaded) != RED_OK) continue;
     red_accumulator_add(loaded, data, 3);
-    red_accumulator_result(loaded, result);
+    red_accumulator_result(loaded, &result);
     red_accumulator_merge(loaded, acc);
     red_accumulator_destroy(loaded);
   }
@@ -229,8 +278,12 @@ static void forge(red_accumulator *acc, random_state *random) {
 START_TEST(damaged_bytes) {
   random_state random = random_start(3);
   random_numbers(&random, RED_F32, data, MOST);
-  red_accumulator *list[] = {made(RED_SUM, RED_F32, 0, 4096, 4200), made(RED_ARGMAX, RED_F32, 0, 7, 100),
-                             made(RED_MIN, RED_F32, 0, 0, 5), made(RED_SUM, RED_F32, 0, 0, 13000)};
+  red_accumulator *list[] = {made(RED_SUM, RED_F32, 0, 4096, 4200),
+                             made(RED_ARGMAX, RED_F32, 0, 7, 100),
+                             made(RED_MIN, RED_F32, 0, 0, 5),
+                             made(RED_SUM, RED_F32, 0, 0, 13000),
+                             made_with_bound(9000),
+                             made_stats(0, 12300)};
   red_accumulator *exact = made(RED_SUM, RED_F32, 1, 0, 100);
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     forge(list[i], &random);

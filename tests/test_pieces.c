@@ -19,6 +19,27 @@ static int is_scan(const red_problem *problem) {
   return problem->kind == RED_INCLUSIVE_SCAN || problem->kind == RED_EXCLUSIVE_SCAN;
 }
 
+/* From device memory: each piece in an array of its own. */
+static red_status add_device_piece(red_accumulator *acc, const void *in, const void *in2, uint64_t n, uint64_t bytes) {
+  void *arrays[2] = {NULL, NULL};
+  const void *from[2] = {in, in2};
+  for (int i = 0; i < 2; i++) {
+    if (from[i] == NULL) continue;
+    ck_red(red_alloc(context, bytes + 1, &arrays[i]));
+    ck_red(red_upload(context, NULL, arrays[i], 0, from[i], bytes));
+  }
+  red_status status =
+      in2 != NULL ? red_accumulator_add2(acc, arrays[0], arrays[1], n) : red_accumulator_add(acc, arrays[0], n);
+  for (int i = 0; i < 2; i++) red_free(context, arrays[i]);
+  return status;
+}
+
+static red_status add_piece(const red_problem *problem, red_accumulator *acc, const void *in, const void *in2,
+                            uint64_t n) {
+  if (problem->in_memory == RED_DEVICE) return add_device_piece(acc, in, in2, n, n * red_dtype_bytes(problem->in));
+  return in2 != NULL ? red_accumulator_add2(acc, in, in2, n) : red_accumulator_add(acc, in, n);
+}
+
 /* Status of the result; scans have none. */
 static red_status run_in_pieces(const red_problem *problem, const unsigned char *in, const unsigned char *in2,
                                 unsigned char *out, random_state *random) {
@@ -28,9 +49,9 @@ static red_status run_in_pieces(const red_problem *problem, const unsigned char 
   ck_red(red_accumulator_create(context, problem, &acc));
   for (uint64_t done = 0; done < problem->n;) {
     uint64_t n = piece_length(random, problem->n - done);
+    const unsigned char *second = in2 != NULL ? in2 + done * in_bytes : NULL;
     red_status status = is_scan(problem) ? red_accumulator_scan(acc, in + done * in_bytes, n, out + done * out_bytes)
-                        : in2 != NULL    ? red_accumulator_add2(acc, in + done * in_bytes, in2 + done * in_bytes, n)
-                                         : red_accumulator_add(acc, in + done * in_bytes, n);
+                                         : add_piece(problem, acc, in + done * in_bytes, second, n);
     if (status != RED_OK) {
       red_accumulator_destroy(acc);
       return status;
@@ -69,29 +90,36 @@ static void compare_pieces(red_problem problem, random_state *random) {
   buffer_free(&out);
 }
 
-static void every_operator(red_kind kind, random_state *random, uint64_t most) {
+static int may_have_bound(const red_problem *problem) {
+  return problem->kind == RED_REDUCE && problem->in >= RED_F16 && (problem->op == RED_SUM || problem->op >= RED_DOT);
+}
+
+static void every_operator(red_kind kind, red_memory memory, random_state *random, uint64_t most) {
   for (unsigned op = 1; op < RED_OP_COUNT; op++)
     for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
       red_problem problem = RED_PROBLEM_INIT(kind, (red_op)op, (red_dtype)in, random_length(random, most));
       red_problem resolved = problem;
       if (red_problem_resolve(&resolved) != RED_OK) continue;
+      problem.in_memory = memory;
       problem.has_init = takes_init(&problem) && random_below(random, 3) == 0;
       if (problem.has_init) problem.init = random_scalar(random, resolved.acc);
+      problem.exact = may_have_bound(&problem) && random_below(random, 4) == 0;
+      problem.bound = may_have_bound(&problem) && random_below(random, 2) == 0;
       compare_pieces(problem, random);
     }
 }
 
 START_TEST(reductions) {
   random_state random = random_start(1);
-  for (unsigned repeat = suite_repeat(4); repeat > 0; repeat--) every_operator(RED_REDUCE, &random, 20000);
+  for (unsigned repeat = suite_repeat(4); repeat > 0; repeat--) every_operator(RED_REDUCE, RED_HOST, &random, 20000);
 }
 END_TEST
 
 START_TEST(scans) {
   random_state random = random_start(2);
   for (unsigned repeat = suite_repeat(2); repeat > 0; repeat--) {
-    every_operator(RED_INCLUSIVE_SCAN, &random, 9000);
-    every_operator(RED_EXCLUSIVE_SCAN, &random, 9000);
+    every_operator(RED_INCLUSIVE_SCAN, RED_HOST, &random, 9000);
+    every_operator(RED_EXCLUSIVE_SCAN, RED_HOST, &random, 9000);
   }
 }
 END_TEST
@@ -104,6 +132,33 @@ START_TEST(statistics) {
       problem.stats = repeat % 2 == 0 ? RED_STAT_ALL : 0;
       compare_pieces(problem, &random);
     }
+}
+END_TEST
+
+START_TEST(device_memory) {
+  random_state random = random_start(7);
+  for (unsigned repeat = suite_repeat(2); repeat > 0; repeat--) {
+    every_operator(RED_REDUCE, RED_DEVICE, &random, 20000);
+    for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(&random, 30000));
+      problem.stats = RED_STAT_ALL;
+      problem.in_memory = RED_DEVICE;
+      compare_pieces(problem, &random);
+    }
+  }
+}
+END_TEST
+
+/* What is finished or scanned piece by piece comes from the host, or goes there. */
+START_TEST(refused_memory) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 0);
+  red_accumulator *acc = NULL;
+  problem.out_memory = RED_DEVICE;
+  ck_red_fails(red_accumulator_create(context, &problem, &acc), RED_ERR_UNSUPPORTED, "out_memory");
+  problem.kind = RED_INCLUSIVE_SCAN;
+  problem.in_memory = RED_DEVICE;
+  ck_red_fails(red_accumulator_create(context, &problem, &acc), RED_ERR_UNSUPPORTED, "in_memory");
+  ck_assert(acc == NULL);
 }
 END_TEST
 
@@ -224,6 +279,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, reductions);
   tcase_add_test(tests, scans);
   tcase_add_test(tests, statistics);
+  tcase_add_test(tests, device_memory);
+  tcase_add_test(tests, refused_memory);
   tcase_add_test(tests, chosen_dtypes);
   tcase_add_test(tests, results_on_the_way);
   tcase_add_test(tests, large_pieces);

@@ -49,6 +49,8 @@ START_TEST(examples) {
 END_TEST
 
 START_TEST(selections) {
+  ck_assert(parse("reduce:sum:f32:5:bound").bound && !parse("reduce:sum:f32:5").bound);
+  ck_assert(parse("reduce:dot:f64:5:bound:exact").bound && parse("reduce:mean:f32:5:exact:bound").exact);
   ck_assert_uint_eq(parse("stats:f32:5").stats, 0);
   ck_assert_uint_eq(parse("stats:f32:5:select=all").stats, RED_STAT_ALL);
   ck_assert_uint_eq(parse("stats:f32:5:select=default").stats, RED_STAT_DEFAULT);
@@ -195,6 +197,7 @@ static int same(const red_problem *a, const red_problem *b) {
   ck_red(red_problem_resolve(&rb));
   if (ra.kind != rb.kind || ra.in != rb.in || ra.n != rb.n) return 0;
   if (ra.kind == RED_STATS) return ra.stats == rb.stats;
+  if (ra.bound != rb.bound || ra.exact != rb.exact) return 0;
   if (ra.op != rb.op || ra.acc != rb.acc || ra.out != rb.out || !ra.has_init != !rb.has_init) return 0;
   return !ra.has_init || memcmp(&ra.init, &rb.init, red_dtype_bytes(ra.acc)) == 0;
 }
@@ -241,6 +244,8 @@ START_TEST(round_trips) {
     if (random_below(&random, 2)) problem.out = (red_dtype)random_below(&random, RED_DTYPE_COUNT);
     problem.has_init = random_below(&random, 2) == 0;
     if (problem.kind == RED_STATS) problem.stats = (unsigned)random_below(&random, RED_STAT_ALL + 1);
+    problem.exact = random_below(&random, 4) == 0;
+    problem.bound = random_below(&random, 4) == 0;
     red_problem resolved = problem;
     if (red_problem_resolve(&resolved) != RED_OK) continue;
     if (problem.has_init) {

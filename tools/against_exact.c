@@ -29,7 +29,7 @@ struct comparison {
   red_dtype dtype;
   red_context *context;
   red_device_info device;
-  red_accumulator *canonical, *magnitudes;
+  red_accumulator *canonical;       /* with its bound */
   red_accumulator *exact, *nearest; /* rounded to f64, for errors, and to the dtype */
   struct naive naive;
   void *widened;
@@ -39,9 +39,10 @@ struct comparison {
 
 /* ---- reading ---- */
 
-static red_status make_accumulator(struct comparison *c, red_op op, bool exact, red_dtype out, red_accumulator **made) {
-  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, c->dtype, 0);
+static red_status make_accumulator(struct comparison *c, bool exact, red_dtype out, red_accumulator **made) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, c->dtype, 0);
   problem.exact = exact;
+  problem.bound = !exact;
   problem.out = out;
   return red_accumulator_create(c->context, &problem, made);
 }
@@ -59,10 +60,9 @@ static int prepare(struct comparison *c, const options *chosen) {
   naive_begin(&c->naive, c->dtype == RED_F32);
   red_status status = red_context_create(&wish, &c->context);
   if (!status) status = red_context_device(c->context, RED_HOST, &c->device);
-  if (!status) status = make_accumulator(c, RED_SUM, false, c->dtype, &c->canonical);
-  if (!status) status = make_accumulator(c, RED_ASUM, false, c->dtype, &c->magnitudes);
-  if (!status) status = make_accumulator(c, RED_SUM, true, RED_F64, &c->exact);
-  if (!status) status = make_accumulator(c, RED_SUM, true, c->dtype, &c->nearest);
+  if (!status) status = make_accumulator(c, false, c->dtype, &c->canonical);
+  if (!status) status = make_accumulator(c, true, RED_F64, &c->exact);
+  if (!status) status = make_accumulator(c, true, c->dtype, &c->nearest);
   if (status) return library_error(status);
   if (c->input.width == 2) c->widened = malloc(INPUT_BUFFER * sizeof(float));
   if (c->input.width > 2 || c->widened) return EXIT_OK;
@@ -98,7 +98,6 @@ static int consume(struct comparison *c) {
     if (code || count == 0) return code;
     piece = widen(c, piece, count);
     red_status status = red_accumulator_add(c->canonical, piece, count);
-    if (!status) status = red_accumulator_add(c->magnitudes, piece, count);
     if (!status) status = red_accumulator_add(c->exact, piece, count);
     if (!status) status = red_accumulator_add(c->nearest, piece, count);
     if (status) return library_error(status);
@@ -108,11 +107,8 @@ static int consume(struct comparison *c) {
 
 /* ---- comparing ---- */
 
-static red_status result_of(const struct comparison *c, const red_accumulator *accumulator, double *value) {
-  red_scalar out;
-  const red_status status = red_accumulator_result(accumulator, &out);
-  if (!status) *value = c->dtype == RED_F64 ? out.f64 : (double)out.f32;
-  return status;
+static double value_of(const struct comparison *c, const red_scalar *value) {
+  return c->dtype == RED_F64 ? value->f64 : (double)value->f32;
 }
 
 static red_status add_exactly(struct comparison *c, double x) {
@@ -141,30 +137,20 @@ static red_status measure(struct comparison *c, struct row *row, const char *nam
   return status;
 }
 
-static red_status bound_of(struct comparison *c, uint64_t n) {
-  double magnitudes = 0;
-  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, c->dtype, n);
-  const red_status status = result_of(c, c->magnitudes, &magnitudes);
-  if (status) return status;
-  if (isnan(magnitudes)) {
-    c->bound = INFINITY;
-    return RED_OK;
-  }
-  return red_error_bound(&problem, magnitudes, &c->bound);
-}
-
 static red_status compare(struct comparison *c) {
-  double canonical = 0, nearest = 0;
-  red_status status = bound_of(c, c->naive.count);
-  if (!status) status = result_of(c, c->canonical, &canonical);
+  red_bounded canonical;
+  red_scalar nearest;
+  red_status status = red_accumulator_result(c->canonical, &canonical);
   if (!status) status = red_accumulator_result(c->exact, &c->exact_sum);
-  if (!status) status = result_of(c, c->nearest, &nearest);
-  if (!status) status = measure(c, &c->rows[0], "canonical", canonical);
+  if (!status) status = red_accumulator_result(c->nearest, &nearest);
+  if (status) return status;
+  c->bound = canonical.bound;
+  status = measure(c, &c->rows[0], "canonical", value_of(c, &canonical.value));
   for (int i = 0; i < NAIVE_METHODS && !status; i++) {
     const enum naive_method method = (enum naive_method)i;
     status = measure(c, &c->rows[1 + i], naive_name(method), naive_result(&c->naive, method));
   }
-  if (!status) status = measure(c, &c->rows[ROWS - 1], "exact, rounded", nearest);
+  if (!status) status = measure(c, &c->rows[ROWS - 1], "exact, rounded", value_of(c, &nearest));
   return status;
 }
 
@@ -200,7 +186,6 @@ static void print_json(const struct comparison *c, int code) {
 static void release(struct comparison *c) {
   progress_clear();
   red_accumulator_destroy(c->canonical);
-  red_accumulator_destroy(c->magnitudes);
   red_accumulator_destroy(c->exact);
   red_accumulator_destroy(c->nearest);
   red_context_destroy(c->context);

@@ -21,18 +21,18 @@ static void print_json(const struct task *task, const red_scalar *value, const d
 }
 
 static int print_result(const struct task *task, const options *chosen) {
-  red_scalar value = {0};
+  red_bounded result = {.value = {0}}; /* without --bound only a value is written, to its place */
+  const red_scalar *value = &result.value;
+  const double *bound = chosen->bound ? &result.bound : NULL;
   char text[VALUE_TEXT_BYTES];
-  double bound = 0;
-  red_status status = red_accumulator_result(task->accumulator, &value);
-  if (!status && chosen->bound) status = task_bound(task, &bound);
+  const red_status status = red_accumulator_result(task->accumulator, &result);
   if (status) return library_error(status);
   if (chosen->json) {
-    print_json(task, &value, chosen->bound ? &bound : NULL);
+    print_json(task, value, bound);
     return EXIT_OK;
   }
-  puts(chosen->hex ? format_hex(task->problem.out, &value, text) : format_value(task->problem.out, &value, text));
-  if (chosen->bound) puts(chosen->hex ? format_hex(RED_F64, &bound, text) : format_value(RED_F64, &bound, text));
+  puts(chosen->hex ? format_hex(task->problem.out, value, text) : format_value(task->problem.out, value, text));
+  if (bound) puts(chosen->hex ? format_hex(RED_F64, bound, text) : format_value(RED_F64, bound, text));
   return EXIT_OK;
 }
 

@@ -10,6 +10,7 @@ int is_scan(const red_problem *problem) {
 static size_t output_width(const red_problem *problem) {
   red_problem resolved = *problem;
   if (problem->kind == RED_STATS) return sizeof(red_stats_result);
+  if (problem->bound) return sizeof(red_bounded);
   return red_problem_resolve(&resolved) == RED_OK ? red_dtype_bytes(resolved.out) : 0;
 }
 
@@ -73,10 +74,10 @@ static int may_find_nothing(const red_problem *problem) {
 
 /*
  * Results of reductions may lie in either memory: odd lengths take the device's. Statistics go to the host, and so do
- * indices too narrow to tell UINT64_MAX from a place.
+ * results with a bound and indices too narrow to tell UINT64_MAX from a place.
  */
 static int result_on_device(const red_problem *problem) {
-  if (may_find_nothing(problem) && output_width(problem) < sizeof(uint64_t)) return 0;
+  if (problem->bound || (may_find_nothing(problem) && output_width(problem) < sizeof(uint64_t))) return 0;
   return is_scan(problem) || (problem->kind == RED_REDUCE && problem->n % 2 == 1);
 }
 

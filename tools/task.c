@@ -2,7 +2,6 @@
 #include "task.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +44,7 @@ static int make_problem(struct task *task, const options *chosen, red_kind kind)
   task->problem = (red_problem)RED_PROBLEM_INIT(kind, op, task->input.dtype, 0); /* pieces have no n */
   task->problem.acc = chosen->acc;
   task->problem.exact = chosen->exact;
+  task->problem.bound = chosen->bound;
   task->problem.out = chosen->out_dtype;
   task->problem.has_init = chosen->init != NULL; /* some operators take none, whatever its value */
   const int code = chosen->select ? read_selection(chosen->select, &task->problem) : EXIT_OK;
@@ -61,38 +61,6 @@ static int make_context(struct task *task, const options *chosen) {
   if (!status) status = red_context_device(task->context, RED_HOST, &task->device);
   if (!status) status = red_accumulator_create(task->context, &task->problem, &task->accumulator);
   return status ? library_error(status) : EXIT_OK;
-}
-
-/*
- * Absolute values for the bound, in the same pass: sums and products need theirs, sums of magnitudes and squares are
- * their own, before they are rounded to a narrower type. The results of norms and exact sums tell enough.
- */
-static int make_magnitudes(struct task *task) {
-  red_problem problem = task->problem;
-  double bound;
-  red_status status = red_error_bound(&problem, 0, &bound); /* are there bounds? */
-  if (status) return library_error(status);
-  if (problem.exact || problem.op == RED_NRM2) return EXIT_OK;
-  if (problem.op == RED_SUM || problem.op == RED_MEAN) problem.op = RED_ASUM;
-  problem.out = problem.acc;
-  if (problem.acc == RED_F64)
-    problem.init.f64 = fabs(problem.init.f64);
-  else
-    problem.init.f32 = fabsf(problem.init.f32);
-  status = red_accumulator_create(task->context, &problem, &task->magnitudes);
-  return status ? library_error(status) : EXIT_OK;
-}
-
-red_status task_bound(const struct task *task, double *bound) {
-  red_scalar magnitude;
-  red_problem problem = task->problem;
-  problem.n = red_accumulator_count(task->accumulator);
-  const bool own = task->magnitudes == NULL;
-  const red_status status = red_accumulator_result(own ? task->accumulator : task->magnitudes, &magnitude);
-  if (status) return status;
-  const double value = fabs(format_double(own ? problem.out : problem.acc, &magnitude));
-  *bound = INFINITY;
-  return isnan(value) ? RED_OK : red_error_bound(&problem, value, bound);
 }
 
 /* Both inputs of an operator of two arrays. */
@@ -113,7 +81,6 @@ int task_open(struct task *task, const options *chosen, red_kind kind) {
   if (!code && chosen->operand2) code = open_second(task, chosen);
   if (!code) code = make_problem(task, chosen, kind);
   if (!code) code = make_context(task, chosen);
-  if (!code && chosen->bound) code = make_magnitudes(task);
   const uint64_t n = task->input.n;
   progress_begin(n == INPUT_UNKNOWN ? PROGRESS_UNKNOWN : n * task->input.width);
   return code;
@@ -122,7 +89,6 @@ int task_open(struct task *task, const options *chosen, red_kind kind) {
 void task_close(struct task *task) {
   progress_clear();
   red_accumulator_destroy(task->accumulator);
-  red_accumulator_destroy(task->magnitudes);
   red_context_destroy(task->context);
   input_close(&task->input);
   input_close(&task->second);
@@ -138,31 +104,6 @@ static int lengths_differ(const struct task *task, const char *longer, const cha
                   red_accumulator_count(task->accumulator), shorter);
 }
 
-enum {
-  MAGNITUDES = 4096 /* elements at a time */
-};
-
-/* |x| of floats: their sign bits cleared. */
-static void copy_magnitudes(unsigned char *to, const unsigned char *piece, uint64_t count, size_t width) {
-  memcpy(to, piece, count * width);
-  for (uint64_t i = 0; i < count; i++) to[i * width + width - 1] &= 0x7f;
-}
-
-/* Products for the bound. */
-static red_status add_magnitudes(const struct task *task, const unsigned char *x, const unsigned char *y,
-                                 uint64_t pairs) {
-  unsigned char abs_x[MAGNITUDES * sizeof(double)], abs_y[sizeof abs_x];
-  const size_t width = task->input.width;
-  red_status status = RED_OK;
-  for (uint64_t i = 0; i < pairs && !status; i += MAGNITUDES) {
-    const uint64_t count = pairs - i < MAGNITUDES ? pairs - i : MAGNITUDES;
-    copy_magnitudes(abs_x, x + i * width, count, width);
-    copy_magnitudes(abs_y, y + i * width, count, width);
-    status = red_accumulator_add2(task->magnitudes, abs_x, abs_y, count);
-  }
-  return status;
-}
-
 /* The longest pieces that both kinds of input have. */
 static int consume_pairs(struct task *task) {
   for (;;) {
@@ -172,8 +113,7 @@ static int consume_pairs(struct task *task) {
     if (!code) code = input_next(&task->second, INPUT_BUFFER, &piece2, &count2);
     if (code) return code;
     const uint64_t pairs = count < count2 ? count : count2;
-    red_status status = red_accumulator_add2(task->accumulator, piece, piece2, pairs);
-    if (!status && task->magnitudes) status = add_magnitudes(task, piece, piece2, pairs);
+    const red_status status = red_accumulator_add2(task->accumulator, piece, piece2, pairs);
     if (status) return library_error(status);
     if (count > count2) return lengths_differ(task, task->input.name, task->second.name);
     if (count < count2) return lengths_differ(task, task->second.name, task->input.name);
@@ -188,8 +128,7 @@ int task_consume(struct task *task) {
     uint64_t count;
     const int code = task_next(task, INPUT_MOST, &piece, &count);
     if (code || count == 0) return code;
-    red_status status = red_accumulator_add(task->accumulator, piece, count);
-    if (!status && task->magnitudes) status = red_accumulator_add(task->magnitudes, piece, count);
+    const red_status status = red_accumulator_add(task->accumulator, piece, count);
     if (status) return library_error(status);
   }
 }

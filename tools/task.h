@@ -13,8 +13,7 @@ struct task {
   red_problem problem; /* resolved: no default dtypes left */
   red_context *context;
   red_accumulator *accumulator;
-  red_accumulator *magnitudes; /* for --bound: the same of absolute values, in the accumulator's type, if needed */
-  red_device_info device;      /* that works on the data */
+  red_device_info device; /* that works on the data */
 };
 
 /* Open the operands and everything else. task_close must follow in any case. */
@@ -23,9 +22,6 @@ void task_close(struct task *task);
 
 /* Reductions and statistics: append the whole input. */
 int task_consume(struct task *task);
-
-/* The proven bound of the error of the result, if --bound was given. */
-red_status task_bound(const struct task *task, double *bound);
 
 /* The next piece, with progress. */
 int task_next(struct task *task, uint64_t most, const void **piece, uint64_t *count);

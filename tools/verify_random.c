@@ -167,7 +167,7 @@ static int same(const struct trial *t) {
 static void describe_difference(const struct trial *t, char *text, size_t bytes) {
   char expected[VALUE_TEXT_BYTES], actual[VALUE_TEXT_BYTES];
   red_problem resolved = t->problem;
-  if (t->problem.kind == RED_STATS || red_problem_resolve(&resolved) != RED_OK) {
+  if (t->problem.kind == RED_STATS || t->problem.bound || red_problem_resolve(&resolved) != RED_OK) {
     snprintf(text, bytes, "differs from the reference");
     return;
   }
@@ -250,6 +250,14 @@ static void choose_exact(red_problem *problem, uint64_t *random) {
     problem->exact = 1;
 }
 
+/* One in three, where there are bounds. */
+static void choose_bound(red_problem *problem, uint64_t *random) {
+  red_problem bounded = *problem;
+  bounded.bound = 1;
+  if (problem->kind == RED_REDUCE && next_random(random) % 3 == 0 && red_problem_resolve(&bounded) == RED_OK)
+    problem->bound = 1;
+}
+
 static void choose_init(red_problem *problem, uint64_t *random) {
   red_problem resolved = *problem;
   if (problem->kind == RED_STATS || next_random(random) % 4 != 0 || red_problem_resolve(&resolved) != RED_OK) return;
@@ -266,6 +274,7 @@ static void verify_cell(struct tally *tally, red_context *context, route_fn rout
     if (!choose_types(&t.problem, kind == RED_STATS ? 0 : i % TYPE_CHOICES, &random)) return;
     choose_stats(&t.problem, i % TYPE_CHOICES);
     choose_exact(&t.problem, &random);
+    choose_bound(&t.problem, &random);
     choose_init(&t.problem, &random);
     run_trial(tally, context, route, &t, &random);
   }

@@ -139,10 +139,20 @@ typedef struct red_problem {
   red_scalar init;         /* in the accumulator's dtype (min, max: the input's) */
   int exact;               /* nonzero: reduce without rounding, round once at the end (`exact-1`) */
   unsigned stats;          /* RED_STATS: what is asked for, RED_STAT_.. or'ed; 0: RED_STAT_DEFAULT. Else 0 */
+  int bound;               /* nonzero: `out` is one red_bounded, which has the proven bound of the error, too */
 } red_problem;
 
 #define RED_PROBLEM_INIT(KIND, OP, DTYPE, N) \
-  { sizeof(red_problem), (KIND), (OP), (DTYPE), RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, RED_HOST, RED_HOST, (N), 0, {0}, 0, 0 }
+  { sizeof(red_problem), (KIND), (OP), (DTYPE), RED_DTYPE_DEFAULT, RED_DTYPE_DEFAULT, RED_HOST, RED_HOST, (N), 0, {0}, 0, 0, 0 }
+
+/*
+ * The answer of a reduction with `bound`: of floats, sum, mean, dot, asum, sumsq or nrm2, into host memory. The value
+ * has the bits that it has without; the bound is that of red_error_bound, from the same pass over the data.
+ */
+typedef struct red_bounded {
+  red_scalar value;        /* in the output's dtype */
+  double bound;            /* |value - exact| is at most this; +Inf where nothing is known */
+} red_bounded;
 
 /* What statistics consist of. A selection costs what it needs: a minimum alone neither adds nor looks for its place. */
 #define RED_STAT_COUNT     0x001u
@@ -177,8 +187,8 @@ typedef struct red_stats_result {
 
 /*
  * One string names a problem: kind:op:dtypes:n, dtypes = in[/acc[/out]], kind = reduce, scan, exscan or stats
- * (stats:f32:1000 has no op), n decimal or 2^k; optional :init=V, :exact, and for statistics :select=mean,variance (names
- * like the members', all, or default). Example: reduce:sum:f32/f64:1048576.
+ * (stats:f32:1000 has no op), n decimal or 2^k; optional :init=V, :exact, :bound, and for statistics :select=mean,variance
+ * (names like the members', all, or default). Example: reduce:sum:f32/f64:1048576.
  * Printing gives a string that parses to the same problem (memory spaces are not part of it). `bytes` includes the
  * terminating NUL; 128 always suffice.
  */
@@ -273,6 +283,7 @@ RED_API red_status red_reference2(const red_problem *problem, const void *x, con
  * the final rounding where the output is narrower. |init| counts in abs_sum. +Inf if the sum may overflow. asum is such a
  * sum; for dot and sumsq, abs_sum is the canonical dot of the absolute values, and the bound counts their rounding too.
  * mean: the canonical asum, not yet divided. nrm2 and exact problems, whose results tell enough: the result's magnitude.
+ * A reduction gives its bound itself, in the same pass, if `problem.bound` asks for it.
  */
 RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound);
 
@@ -334,13 +345,15 @@ RED_API red_status red_download(red_context *context, red_queue *queue, void *ho
 /* ---- Accumulators: data that arrives in pieces ------------------------------------------------------------------- */
 
 /*
- * Pieces of any length, in host memory, appended in order, give the bits of one call on the whole: a reduction, a scan
- * or statistics of data larger than memory. `problem->n` is ignored.
+ * Pieces of any length, appended in order, give the bits of one call on the whole: a reduction, a scan or statistics of
+ * data larger than memory. `problem->n` is ignored. Results and scans are in host memory; other pieces may lie in device
+ * memory (problem->in_memory): each from the beginning of its cl_mem, when the work that fills it is done.
  */
 RED_API red_status red_accumulator_create(red_context *context, const red_problem *problem, red_accumulator **accumulator);
 /*
- * A part of a larger reduction, to be merged: it begins at element `first` of the whole. In canonical order `first` is a
- * multiple of the chunk: 2048 elements for f64 accumulators, 4096 for f32.
+ * A part of a larger reduction or of statistics, to be merged: it begins at element `first` of the whole. In canonical
+ * order `first` is a multiple of the chunk: 2048 elements for f64 accumulators, 4096 for f32; of statistics 2048 for
+ * elements of 8 bytes, 4096 for others.
  */
 RED_API red_status red_accumulator_create_at(red_context *context, const red_problem *problem, uint64_t first,
                                              red_accumulator **accumulator);
@@ -350,20 +363,21 @@ RED_API red_status red_accumulator_add(red_accumulator *accumulator, const void 
 RED_API red_status red_accumulator_add2(red_accumulator *accumulator, const void *x, const void *y, uint64_t n);
 /* Scans: append n elements and write their n outputs. */
 RED_API red_status red_accumulator_scan(red_accumulator *accumulator, const void *in, uint64_t n, void *out);
-/* The result so far, as RED_REDUCE or RED_STATS would write it; more may be added afterwards. */
+/* The result so far, as red_run would write it; more may be added afterwards. */
 RED_API red_status red_accumulator_result(const red_accumulator *accumulator, void *out);
 /* How many elements have been appended. */
 RED_API uint64_t red_accumulator_count(const red_accumulator *accumulator);
 
 /*
- * Reductions: take in another accumulator of the same problem, which stays as it is; its initial value does not count.
- * Exact ones, and operators whose order does not matter, merge in any order. In canonical order, and for arg operators,
- * `from` must begin where `into` ends. However a whole is cut and merged, the bits are those of one call.
+ * Reductions and statistics: take in another accumulator of the same problem, which stays as it is; its initial value
+ * does not count. Exact ones, and operators whose order does not matter, merge in any order. In canonical order, for arg
+ * operators and statistics, `from` must begin where `into` ends. However a whole is cut and merged, the bits are those
+ * of one call.
  */
 RED_API red_status red_accumulator_merge(red_accumulator *into, const red_accumulator *from);
 
 /*
- * Reductions: the accumulator as bytes, for a file or another process, and back. *size gets how many there are; buffer
+ * Reductions and statistics: the accumulator as bytes, for a file or another process, and back. *size gets how many there are; buffer
  * NULL only asks. Loading refuses what is damaged or of another version, and makes a new accumulator on `context`.
  */
 RED_API red_status red_accumulator_save(const red_accumulator *accumulator, void *buffer, size_t capacity, size_t *size);

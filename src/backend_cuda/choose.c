@@ -69,6 +69,15 @@ static red_cuda_choice choose_mapped(const red_lowered *lowered) {
   return c;
 }
 
+/* With the sum of magnitudes: a slot has both. */
+static red_cuda_choice choose_paired(const red_lowered *lowered) {
+  bool wide = lowered->acc_bytes == 8;
+  return (red_cuda_choice){.any = wide ? RED_CUDA_reduce_pair_f64 : RED_CUDA_reduce_pair_f32,
+                           .groups = wide ? RED_CUDA_reduce_groups_pair_f64 : RED_CUDA_reduce_groups_pair_f32,
+                           .any_tile = 4096,
+                           .slot_words = wide ? 4 : 2};
+}
+
 /* The magnitude of an element without a sign is the element. */
 static red_cuda_kernel add_kernel(const red_lowered *lowered) {
   bool as_it_is = lowered->map == RED_MAP_NONE || (lowered->map == RED_MAP_ABS && !lowered->in_signed);
@@ -185,5 +194,6 @@ red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered
   if (red_is_scan(lowered->kind)) return choose_scan(device, lowered);
   if (lowered->kind == RED_STATS) return choose_stats(lowered);
   if (!lowered->canonical) return choose_word(lowered);
+  if (red_is_paired(lowered)) return choose_paired(lowered);
   return lowered->map != RED_MAP_NONE ? choose_mapped(lowered) : choose_canonical(lowered);
 }

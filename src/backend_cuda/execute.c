@@ -89,12 +89,17 @@ static red_status reduce_device(red_cuda_job *job, const red_lowered *lowered, c
   status = red_cuda_reduce_launch(job);
   if (status == RED_OK) status = red_cuda_await(job->queue, &question);
   if (status != RED_OK) return status;
-  if (lowered->kind == RED_STATS) return write_stats(lowered, question.answer, (char *)exec->out + exec->out_offset);
-  if (lowered->exact) {
+  if (lowered->kind == RED_STATS && exec->stats != NULL)
+    red_cuda_answer_stats(question.answer, lowered, lowered->n, exec->stats);
+  else if (lowered->kind == RED_STATS)
+    return write_stats(lowered, question.answer, (char *)exec->out + exec->out_offset);
+  else if (lowered->exact)
     red_cuda_answer_exact(question.answer, exec->exact);
-    return RED_OK;
-  }
-  return write_result(job, lowered, red_cuda_answer_state(question.answer), exec);
+  else if (lowered->bounded)
+    *exec->pair = red_cuda_answer_pair(question.answer, lowered);
+  else
+    return write_result(job, lowered, red_cuda_answer_state(question.answer), exec);
+  return RED_OK;
 }
 
 /* exclusive[0] without init is the identity as an output, which is not always the identity of merging. */
@@ -126,8 +131,8 @@ static red_status run(red_cuda_job *job, const red_lowered *lowered, const red_e
   if (red_is_scan(lowered->kind)) return red_cuda_stage_scan(job, lowered, in, out, exec->total);
   red_state state;
   red_exact sum, *exact = exec->exact != NULL ? exec->exact : &sum;
-  status = red_cuda_stage_reduce(job, lowered, in, in2, &state, exec->stats, lowered->exact ? exact : NULL);
-  if (status != RED_OK || lowered->kind == RED_STATS || exec->exact != NULL) return status;
+  status = red_cuda_stage_reduce(job, lowered, in, in2, &state, exec->stats, lowered->exact ? exact : NULL, exec->pair);
+  if (status != RED_OK || lowered->kind == RED_STATS || exec->exact != NULL || exec->pair != NULL) return status;
   if (lowered->exact) return write_exact(job, lowered, &sum);
   return write_result(job, lowered, state, exec);
 }

@@ -126,6 +126,10 @@ red_state red_cuda_answer_state(const red_cuda_answer *answer) {
   return (red_state){.u64 = answer->word[0], .index = answer->word[1]};
 }
 
+red_pair red_cuda_answer_pair(const red_cuda_answer *answer, const red_lowered *lowered) {
+  return (red_pair){.sum = {.u64 = answer->word[0]}, .size = {.u64 = answer->word[red_is_paired(lowered) ? 1 : 0]}};
+}
+
 static double f64_of(uint64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);

@@ -250,6 +250,7 @@ red_status red_cuda_job_workspace(const red_cuda_job *job, uint64_t bytes, CUdev
 
 /* From a raw answer to core states; statistics of n elements. */
 red_state red_cuda_answer_state(const red_cuda_answer *answer);
+red_pair red_cuda_answer_pair(const red_cuda_answer *answer, const red_lowered *lowered);
 void red_cuda_answer_stats(const red_cuda_answer *answer, const red_lowered *lowered, uint64_t n,
                            red_stats_state *state);
 void red_cuda_answer_exact(const red_cuda_answer *answer, red_exact *sum);
@@ -257,7 +258,7 @@ void red_cuda_answer_exact(const red_cuda_answer *answer, red_exact *sum);
 /* stage.c: host memory, in pieces. Reductions give a state, statistics *stats, exact reductions *exact; scans write
  * their outputs. */
 red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
-                                 red_state *state, red_stats_state *stats, red_exact *exact);
+                                 red_state *state, red_stats_state *stats, red_exact *exact, red_pair *pair);
 red_status red_cuda_stage_scan(const red_cuda_job *job, const red_lowered *lowered, const void *in, void *out,
                                red_state *total);
 

@@ -50,6 +50,7 @@ typedef struct gathered {
   const red_lowered *lowered;
   pieces pieces;
   red_forest forest; /* canonical: nodes; otherwise one running state in `state` */
+  red_forest sizes;  /* bounded: of magnitudes */
   red_state state;
   red_stats_state *stats;
   red_exact *exact;
@@ -91,6 +92,7 @@ static void gather(gathered *all, const red_cuda_answer *answer, uint64_t i) {
   }
   if (lowered->canonical) {
     red_forest_push(&all->forest, lowered, level, i, state);
+    if (lowered->bounded) red_forest_push(&all->sizes, lowered, level, i, red_cuda_answer_pair(answer, lowered).size);
   } else if (lowered->kind == RED_REDUCE) {
     state.index += i * all->pieces.elements;
     all->state = i == 0 ? state : red_state_merge(lowered, all->state, state);
@@ -159,13 +161,14 @@ static red_status reduce_pieces(const red_cuda_job *job, red_cuda_staging *stagi
 }
 
 red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *lowered, const void *in, const void *in2,
-                                 red_state *state, red_stats_state *stats, red_exact *exact) {
+                                 red_state *state, red_stats_state *stats, red_exact *exact, red_pair *pair) {
   unsigned bytes = lowered->in_bytes;
   gathered all = {.lowered = lowered,
                   .pieces = cut(job, lowered->n, in2 != NULL ? 2 * bytes : bytes),
                   .stats = stats,
                   .exact = exact};
   red_forest_clear(&all.forest);
+  red_forest_clear(&all.sizes);
   if (exact != NULL) red_exact_clear(exact);
   red_moments_clear(&all.moments);
   *state = red_state_identity(lowered);
@@ -182,6 +185,7 @@ red_status red_cuda_stage_reduce(const red_cuda_job *job, const red_lowered *low
   if (status == RED_OK) {
     *state = lowered->canonical ? red_forest_root(&all.forest, lowered) : all.state;
     if (stats != NULL && lowered->canonical) stats->sum = *state;
+    if (pair != NULL) *pair = (red_pair){*state, red_forest_root(&all.sizes, lowered)};
     if (stats != NULL) stats->moments = red_moments_root(&all.moments);
   }
   red_fpenv_leave(saved);

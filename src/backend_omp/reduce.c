@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reductions: one kernel call where the array is small, else blocks by many threads and the tree above them. */
-#include <stdlib.h>
-
 #include "fpenv.h"
 #include "order.h"
 #include "room.h"
 
-/* What a thread leaves behind, on cache lines of its own. */
 typedef struct part {
-  _Alignas(128) red_state state; /* any order will do */
-  red_forest forest;             /* canonical */
+  _Alignas(RED_PART_ALIGNMENT) red_state state; /* any order will do */
+  red_forest forest;                            /* canonical */
 } part;
 
 typedef struct reduce_job {
-  const red_cpu *cpu;
   const red_kernels *kernels;
   const red_lowered *lowered;
   red_reduce_fn *kernel;
   red_map_fn *map; /* instead of `kernel`, or NULL */
   const uint8_t *in, *in2;
   uint64_t block, blocks; /* elements; the last block may be short */
-  part *parts;
 } reduce_job;
 
 /* ARGMIN asks for the least key only. */
@@ -64,7 +59,6 @@ static red_state run_kernel(const reduce_job *job, uint64_t first, uint64_t last
 }
 
 static void reduce_blocks(const reduce_job *job, red_range blocks, red_forest *forest) {
-  red_forest_clear(forest);
   for (uint64_t b = blocks.first; b < blocks.last; b++) {
     red_state node = run_kernel(job, elements_before(job, b), elements_before(job, b + 1));
     red_forest_push(forest, job->lowered, RED_BLOCK_LEVEL, b, node);
@@ -78,70 +72,49 @@ static red_state reduce_range(const reduce_job *job, red_range blocks) {
   return run_kernel(job, range.first, range.last);
 }
 
-static void work(void *argument, unsigned index, unsigned count) {
-  reduce_job *job = argument;
-  red_range mine = red_share(job->blocks, index, count);
+static void clear(const void *argument, void *cleared) {
+  const reduce_job *job = argument;
+  part *p = cleared;
+  red_forest_clear(&p->forest);
+  p->state = red_state_identity(job->lowered);
+}
+
+static void work(const void *argument, void *mine, unsigned index, unsigned count) {
+  const reduce_job *job = argument;
+  part *p = mine;
+  red_range blocks = red_share(job->blocks, index, count);
   if (job->lowered->canonical)
-    reduce_blocks(job, mine, &job->parts[index].forest);
+    reduce_blocks(job, blocks, &p->forest);
   else
-    job->parts[index].state = reduce_range(job, mine);
+    p->state = reduce_range(job, blocks);
 }
 
-static red_state reduce_alone(const reduce_job *job) {
-  red_range all = {0, job->blocks};
-  if (!job->lowered->canonical) return reduce_range(job, all);
-  red_forest forest;
-  reduce_blocks(job, all, &forest);
-  return red_forest_root(&forest, job->lowered);
-}
-
-static red_state merge_parts(const reduce_job *job, unsigned threads) {
-  const red_lowered *lowered = job->lowered;
-  if (lowered->canonical) {
-    for (unsigned i = 1; i < threads; i++) red_forest_append(&job->parts[0].forest, lowered, &job->parts[i].forest);
-    return red_forest_root(&job->parts[0].forest, lowered);
-  }
-  red_state state = job->parts[0].state;
-  for (unsigned i = 1; i < threads; i++) state = red_state_merge(lowered, state, job->parts[i].state);
-  return state;
-}
-
-/* In blocks, by as many threads as they deserve. */
-static red_state reduce_job_blocks(reduce_job *job) {
-  const red_lowered *lowered = job->lowered;
-  uint64_t bytes = (job->in2 != NULL ? 2 : 1) * lowered->n * lowered->in_bytes;
-  unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, bytes);
-  if (threads > 1) job->parts = aligned_alloc(_Alignof(part), threads * sizeof(part));
-  red_state state;
-  if (job->parts != NULL) {
-    for (unsigned i = 0; i < threads; i++) {
-      red_forest_clear(&job->parts[i].forest);
-      job->parts[i].state = red_state_identity(lowered);
-    }
-    red_team_run(threads, work, job);
-    state = merge_parts(job, threads);
-    free(job->parts);
-  } else {
-    state = reduce_alone(job);
-  }
-  red_team_give(threads);
-  return state;
+static void merge(const void *argument, void *merged, const void *following) {
+  const reduce_job *job = argument;
+  part *into = merged;
+  const part *next = following;
+  if (job->lowered->canonical)
+    red_forest_append(&into->forest, job->lowered, &next->forest);
+  else
+    into->state = red_state_merge(job->lowered, into->state, next->state);
 }
 
 /* Apart, so that what a small call does not need costs it nothing. */
 __attribute__((noinline)) static red_state reduce_many(const red_cpu *cpu, const red_lowered *lowered, const void *in,
                                                        const void *in2, uint64_t block) {
+  static const red_parts kind = {sizeof(part), clear, work, merge};
   const red_kernels *kernels = red_cpu_reduce_kernels(cpu, lowered);
-  reduce_job job = {.cpu = cpu,
-                    .kernels = kernels,
-                    .lowered = lowered,
-                    .kernel = kernel_of(kernels, lowered),
-                    .map = map_of(kernels, lowered),
-                    .in = in,
-                    .in2 = in2,
-                    .block = block,
-                    .blocks = (lowered->n + block - 1) / block};
-  return reduce_job_blocks(&job);
+  const reduce_job job = {.kernels = kernels,
+                          .lowered = lowered,
+                          .kernel = kernel_of(kernels, lowered),
+                          .map = map_of(kernels, lowered),
+                          .in = in,
+                          .in2 = in2,
+                          .block = block,
+                          .blocks = (lowered->n + block - 1) / block};
+  part whole;
+  red_cpu_gather(cpu, (in2 != NULL ? 2 : 1) * lowered->n * lowered->in_bytes, &kind, &job, &whole);
+  return lowered->canonical ? red_forest_root(&whole.forest, lowered) : whole.state;
 }
 
 static red_state reduce_chunk(const red_kernels *kernels, const red_lowered *lowered, const void *in, const void *in2,
@@ -151,10 +124,14 @@ static red_state reduce_chunk(const red_kernels *kernels, const red_lowered *low
   return kernel_of(kernels, lowered)(lowered, in, n);
 }
 
-static red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
+static inline red_state reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
   const uint64_t block = RED_BLOCK_CHUNKS * red_chunk_elements(lowered), n = lowered->n;
   if (n > block) return reduce_many(cpu, lowered, in, in2, block);
   return reduce_chunk(cpu->kernels, lowered, in, in2, n);
+}
+
+red_state red_cpu_reduce_state(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2) {
+  return reduce(cpu, lowered, in, in2);
 }
 
 /* Everything else finds floats by their bits. */
@@ -188,7 +165,7 @@ static red_status small_float(void *device, const red_lowered *lowered, const vo
 
 red_small_fn *red_cpu_small(void *device, const red_lowered *lowered) {
   (void)device;
-  if (lowered->exact) return NULL;
+  if (lowered->exact || lowered->bounded) return NULL;
   if (lowered->kind != RED_REDUCE) return red_cpu_small_scan;
   return computes_floats(lowered) ? small_float : small_any;
 }

@@ -68,12 +68,32 @@ typedef struct red_range {
 } red_range;
 red_range red_share(uint64_t units, unsigned index, unsigned count);
 
+/* parts.c: reductions of all kinds, by as many threads as reading `bytes` deserves. */
+enum {
+  RED_PART_ALIGNMENT = 128 /* what threads write lies on cache lines of their own */
+};
+typedef struct red_parts {
+  size_t bytes; /* of a part, a multiple of the alignment */
+  void (*clear)(const void *job, void *part);
+  void (*work)(const void *job, void *part, unsigned index, unsigned count); /* into a cleared part */
+  void (*merge)(const void *job, void *into, const void *next);              /* a neighbour, which may be clear */
+} red_parts;
+/* What all parts come to, in *whole; where there is one thread it is the only part. */
+void red_cpu_gather(const red_cpu *cpu, uint64_t bytes, const red_parts *kind, const void *job, void *whole);
+
 /* reduce.c, scan.c, stats.c: `in`, `in2` (see red_exec) and `out` are addresses, n > 0. */
 red_status red_cpu_reduce(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2, void *out);
 red_small_fn red_cpu_small_scan;
 red_small_fn *red_cpu_small(void *device, const red_lowered *lowered);
 red_status red_cpu_scan(const red_cpu *cpu, const red_lowered *lowered, const void *in, void *out, red_state *total);
 red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats);
+
+/* The state of a reduction, before its last step; for a caller in the floating-point environment. */
+red_state red_cpu_reduce_state(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2);
+
+/* bounded.c: the same with the sum of magnitudes. */
+red_status red_cpu_bounded(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2,
+                           red_pair *pair);
 
 /* exact.c: the sum of an exact problem, whatever was in *sum. */
 red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2,

@@ -3,7 +3,6 @@
  * Statistics in one pass over memory: each piece is swept for what is asked for while it lies in the first-level cache.
  * The positions of the extrema are found at the end, in the pieces that won.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fpenv.h"
@@ -22,7 +21,7 @@ typedef struct extreme {
 } extreme;
 
 typedef struct part {
-  _Alignas(128) red_stats_state stats;
+  _Alignas(RED_PART_ALIGNMENT) red_stats_state stats;
   red_forest forest;
   red_moments_forest moments;
 } part;
@@ -34,7 +33,6 @@ typedef struct stats_job {
   const uint8_t *in;
   uint64_t piece, pieces; /* a chunk of the canonical order */
   bool sums, extrema, variance, nans;
-  part *parts;
 } stats_job;
 
 static void see(extreme *best, const red_lowered *arg, int64_t key, uint64_t piece) {
@@ -163,9 +161,6 @@ static void sweep(const stats_job *job, red_range pieces, part *mine) {
   const red_lowered *lowered = job->lowered;
   extreme least = {INT64_MAX, INT64_MAX, pieces.first}, greatest = least;
   red_stats_state *stats = &mine->stats;
-  *stats = red_stats_identity(lowered);
-  red_forest_clear(&mine->forest);
-  red_moments_clear(&mine->moments);
   for (uint64_t i = pieces.first; i < pieces.last; i++) {
     uint64_t first = i * job->piece, left = lowered->n - first;
     piece here = {
@@ -188,37 +183,37 @@ static void sweep(const stats_job *job, red_range pieces, part *mine) {
   if ((lowered->stats & RED_STAT_ARGMAX) != 0) stats->argmax = locate(job, &job->argmax, &greatest);
 }
 
-static void work(void *argument, unsigned index, unsigned count) {
-  stats_job *job = argument;
-  red_range mine = red_share(job->pieces, index, count);
-  if (mine.first < mine.last) sweep(job, mine, &job->parts[index]);
+static void clear(const void *argument, void *cleared) {
+  const stats_job *job = argument;
+  part *p = cleared;
+  p->stats = red_stats_identity(job->lowered);
+  red_forest_clear(&p->forest);
+  red_moments_clear(&p->moments);
 }
 
-static void merge(const stats_job *job, part *into, const part *next) {
+static void work(const void *argument, void *mine, unsigned index, unsigned count) {
+  const stats_job *job = argument;
+  red_range pieces = red_share(job->pieces, index, count);
+  if (pieces.first < pieces.last) sweep(job, pieces, mine);
+}
+
+static void merge(const void *argument, void *merged, const void *following) {
+  const stats_job *job = argument;
+  part *into = merged;
+  const part *next = following;
   red_forest_append(&into->forest, &job->sum, &next->forest);
   red_moments_append(&into->moments, &next->moments);
   red_stats_merge(job->lowered, &into->stats, &next->stats);
 }
 
-static void run(stats_job *job, red_stats_state *stats) {
+static void run(const stats_job *job, red_stats_state *stats) {
+  static const red_parts kind = {sizeof(part), clear, work, merge};
   const red_lowered *lowered = job->lowered;
-  unsigned threads = red_cpu_threads(job->cpu, RED_WORK_READ, lowered->n * lowered->in_bytes);
-  part alone;
-  job->parts = threads > 1 ? aligned_alloc(_Alignof(part), threads * sizeof(part)) : NULL;
-  if (job->parts != NULL) {
-    for (unsigned i = 0; i < threads; i++) job->parts[i].forest.count = UINT32_MAX; /* not run */
-    red_team_run(threads, work, job);
-    alone = job->parts[0];
-    for (unsigned i = 1; i < threads && job->parts[i].forest.count != UINT32_MAX; i++)
-      merge(job, &alone, &job->parts[i]);
-    free(job->parts);
-  } else {
-    sweep(job, (red_range){0, job->pieces}, &alone);
-  }
-  red_team_give(threads);
-  *stats = alone.stats;
-  if (lowered->canonical && job->sums) stats->sum = red_forest_root(&alone.forest, &job->sum);
-  stats->moments = red_moments_root(&alone.moments);
+  part whole;
+  red_cpu_gather(job->cpu, lowered->n * lowered->in_bytes, &kind, job, &whole);
+  *stats = whole.stats;
+  if (lowered->canonical && job->sums) stats->sum = red_forest_root(&whole.forest, &job->sum);
+  stats->moments = red_moments_root(&whole.moments);
 }
 
 red_status red_cpu_stats(const red_cpu *cpu, const red_lowered *lowered, const void *in, red_stats_state *stats) {

@@ -19,7 +19,7 @@ typedef struct stages {
 /* What the kinds of problem do differently. */
 static unsigned slot_words(const red_lowered *lowered) {
   if (lowered->kind == RED_STATS) return RED_CL_SUMMARY_WORDS;
-  return lowered->family == RED_FAMILY_ARGMIN ? 2 : 1;
+  return lowered->family == RED_FAMILY_ARGMIN || red_is_paired(lowered) ? 2 : 1;
 }
 
 static cl_kernel chunks_kernel(const red_cl_run *run) {
@@ -58,7 +58,7 @@ static unsigned node_level(const red_cl_device *device, const red_lowered *lower
 #define FEW_BYTES 32768 /* that a work-group reads at least, where there are many */
 
 bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered) {
-  return device->traits.one_launch && lowered->kind == RED_REDUCE;
+  return device->traits.one_launch && lowered->kind == RED_REDUCE && !red_is_paired(lowered);
 }
 
 uint32_t red_cl_once_members(const red_cl_device *device, const red_lowered *lowered) {

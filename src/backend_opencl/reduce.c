@@ -73,6 +73,31 @@ static red_status reduce_to_host(const red_cl_run *run, const red_exec *exec) {
   return status == RED_OK ? deliver(run, exec, red_forest_root(&forest, run->lowered)) : status;
 }
 
+/* ---- With a bound: the core finishes ---- */
+
+typedef struct pairs {
+  red_forest sums, sizes;
+} pairs;
+
+static void push_pair(void *state, const red_lowered *lowered, const red_cl_node *node) {
+  pairs *to = state;
+  red_forest_push(&to->sums, lowered, node->level, node->index, (red_state){.u64 = node->words[0]});
+  red_forest_push(&to->sizes, lowered, node->level, node->index, (red_state){.u64 = node->words[1]});
+}
+
+static red_status reduce_to_pair(const red_cl_run *run, const red_exec *exec) {
+  pairs all;
+  red_forest_clear(&all.sums);
+  red_forest_clear(&all.sizes);
+  const bool paired = red_is_paired(run->lowered);
+  red_status status =
+      paired ? red_cl_visit_nodes(run, exec, push_pair, &all) : red_cl_visit_nodes(run, exec, push_node, &all.sums);
+  if (status != RED_OK) return status;
+  exec->pair->sum = red_forest_root(&all.sums, run->lowered);
+  exec->pair->size = paired ? red_forest_root(&all.sizes, run->lowered) : exec->pair->sum;
+  return RED_OK;
+}
+
 static red_status reduce_on_device(const red_cl_run *run, const red_exec *exec) {
   uint64_t root;
   red_status status = red_cl_enqueue_root(run, exec, &root);
@@ -83,6 +108,7 @@ static red_status reduce_on_device(const red_cl_run *run, const red_exec *exec) 
 red_status red_cl_reduce(const red_cl_run *run, const red_exec *exec) {
   const red_lowered *lowered = run->lowered;
   if (lowered->n == 0) return deliver(run, exec, red_state_identity(lowered));
+  if (lowered->bounded) return reduce_to_pair(run, exec);
   bool stays = lowered->in_memory == RED_DEVICE && lowered->out_memory == RED_DEVICE;
   return stays ? reduce_on_device(run, exec) : reduce_to_host(run, exec);
 }

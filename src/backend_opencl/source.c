@@ -131,6 +131,7 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
                      (unsigned)red_cl_reduce_lanes(device, lowered), (unsigned)red_chunk_elements(lowered));
     if (lowered->map != RED_MAP_NONE)
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_MAP=%d", (int)lowered->map);
+    if (red_is_paired(lowered)) used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_PAIRED");
     if (lowered->kind == RED_REDUCE && rounds(lowered))
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ROUNDS");
     if (red_cl_nodes_at_once(device, lowered))
@@ -148,10 +149,12 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
   }
 }
 
-/* A node is a word of 64 bits, whatever the elements are; counts add up. */
+/* A node is a word of 64 bits or two, whatever the elements are; counts add up. */
 static void node_options(const red_cl_device *device, const red_lowered *lowered, char *text) {
   red_family family = lowered->family == RED_FAMILY_COUNT ? RED_FAMILY_ADD : lowered->family;
-  begin_options(device, family, device->group, lowered->canonical ? 8u * lowered->acc_bytes : 0, RED_U64, text);
+  int used =
+      begin_options(device, family, device->group, lowered->canonical ? 8u * lowered->acc_bytes : 0, RED_U64, text);
+  if (red_is_paired(lowered)) snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_PAIRED");
 }
 
 /* ---- Texts ---- */
@@ -199,10 +202,12 @@ static void stats_texts(bool wide, const red_lowered *lowered, red_cl_source *al
 }
 
 static void reduce_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
-  add_text(all, red_cl_text_last_cl);
-  if (rounds(lowered)) add_text(all, red_cl_text_round_cl);
-  add_text(all, red_cl_text_results_cl);
-  add_text(all, red_cl_text_finish_cl);
+  if (!red_is_paired(lowered)) { /* the host finishes those */
+    add_text(all, red_cl_text_last_cl);
+    if (rounds(lowered)) add_text(all, red_cl_text_round_cl);
+    add_text(all, red_cl_text_results_cl);
+    add_text(all, red_cl_text_finish_cl);
+  }
   if (!wide) add_text(all, red_cl_text_board_cl);
   if (!wide) add_text(all, red_cl_text_once_lanes_cl);
   add_text(all, wide ? red_cl_text_reduce_wide_cl : red_cl_text_reduce_lanes_cl);
@@ -236,7 +241,7 @@ static void element_texts(bool wide, bool pipe, const red_lowered *lowered, red_
 static void node_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
   add_text(all, red_cl_text_nodes_cl);
   add_text(all, wide ? red_cl_text_nodes_wide_cl : red_cl_text_nodes_lanes_cl);
-  if (lowered->family == RED_FAMILY_ARGMIN) return; /* no scan */
+  if (lowered->family == RED_FAMILY_ARGMIN || red_is_paired(lowered)) return; /* no scan */
   add_text(all, wide ? red_cl_text_expansion_cl : red_cl_text_runs_cl);
   add_text(all, wide ? red_cl_text_scan_nodes_wide_cl : red_cl_text_scan_nodes_lanes_cl);
 }

@@ -66,10 +66,10 @@ static red_status collect_all(const red_cl_run *run, const red_exec *exec, red_s
   return RED_OK;
 }
 
-/* Of host memory the core asks for what its own pieces come to, and finishes. */
+/* Of host memory, and of pieces, the core asks for what they come to, and finishes. */
 red_status red_cl_stats(const red_cl_run *run, const red_exec *exec) {
   const red_lowered *lowered = run->lowered;
-  if (lowered->in_memory == RED_HOST) return collect_all(run, exec, exec->stats);
+  if (exec->stats != NULL) return collect_all(run, exec, exec->stats);
   if (lowered->out_memory == RED_DEVICE) {
     uint64_t root;
     red_status status = red_cl_enqueue_root(run, exec, &root);

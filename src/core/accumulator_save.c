@@ -5,7 +5,10 @@
  *   "red-acc", version (1 byte), length of the whole (8), length of the problem string (4) and the string, n = 0,
  *   first (8), count (8), then
  *     exact       flags (4), is negative (1), first digit (4), digits (4), each digit of the magnitude (4)
- *     canonical   nodes (4), each: level (1), index (8), state (8); elements that wait (8) and themselves
+ *     canonical   nodes (4), each: level (1), index (8), state (8) [, state of the magnitudes (8), if bounded]
+ *                 [, mean (8), its low part (8), squared deviations (8), of statistics with the variance];
+ *                 elements that wait (8) and themselves; of statistics then high half of the sum (8), sum (8), keys of
+ *                 minimum and maximum (8, 8), key and index of argmin and of argmax (8, 8, 8, 8), NaNs (8)
  *     any order   the state, if count > 0: value (8), index (8)
  *   FNV-1a of everything before (8)
  *
@@ -70,18 +73,40 @@ static void put_exact(writer *w, const red_exact *sum) {
   put(w, m.digit + m.first, 4 * (m.last - m.first));
 }
 
+/* Floats of 4 bytes leave the rest of a state as it was. */
+static void put_word(writer *w, const red_accumulator *acc, red_state state) {
+  put_number(w, acc->piece.acc_bytes == 8 ? state.u64 : (uint32_t)state.u64, 8);
+}
+
+static bool has_moments(const red_accumulator *acc) {
+  return acc->lowered.kind == RED_STATS && red_stats_need_moments(&acc->lowered);
+}
+
 static void put_forest(writer *w, const red_accumulator *acc) {
-  put_number(w, acc->forest.count, 4);
-  for (unsigned i = 0; i < acc->forest.count; i++) {
-    const red_node *node = &acc->forest.nodes[i];
+  const gathered *got = &acc->got;
+  put_number(w, got->forest.count, 4);
+  for (unsigned i = 0; i < got->forest.count; i++) {
+    const red_node *node = &got->forest.nodes[i];
     put_number(w, node->level, 1);
     put_number(w, node->index, 8);
-    put_number(w, acc->piece.acc_bytes == 8 ? node->state.u64 : (uint32_t)node->state.u64, 8);
+    put_word(w, acc, node->state);
+    if (acc->lowered.bounded) put_word(w, acc, got->sizes.nodes[i].state);
+    if (!has_moments(acc)) continue;
+    put(w, &got->moments.nodes[i].moments.mean, 8);
+    put(w, &got->moments.nodes[i].moments.mean_low, 8);
+    put(w, &got->moments.nodes[i].moments.squares, 8);
   }
   uint64_t bytes = acc->lowered.in_bytes;
   put_number(w, acc->waiting, 8);
   put(w, acc->buffer, acc->waiting * bytes);
   if (acc->lowered.map == RED_MAP_PRODUCT) put(w, acc->buffer + acc->chunk * bytes, acc->waiting * bytes);
+}
+
+static void put_stats(writer *w, const red_stats_state *stats) {
+  const uint64_t words[] = {(uint64_t)stats->sum_high, stats->sum.u64,      stats->least.u64,
+                            stats->greatest.u64,       stats->argmin.u64,   stats->argmin.index,
+                            stats->argmax.u64,         stats->argmax.index, stats->nan_count};
+  put(w, words, sizeof words);
 }
 
 static void put_state(writer *w, const red_forest *forest) {
@@ -92,8 +117,12 @@ static void put_state(writer *w, const red_forest *forest) {
 
 static red_status problem_text(const red_lowered *lowered, char text[MOST_TEXT]) {
   red_problem problem = RED_PROBLEM_INIT(lowered->kind, lowered->op, lowered->in, 0);
-  problem.acc = lowered->acc;
-  problem.out = lowered->out;
+  problem.stats = lowered->stats;
+  problem.bound = lowered->bounded;
+  if (lowered->kind == RED_REDUCE) {
+    problem.acc = lowered->acc;
+    problem.out = lowered->out;
+  }
   problem.has_init = lowered->has_init;
   problem.init = lowered->init;
   problem.exact = lowered->exact;
@@ -110,10 +139,11 @@ static void put_all(writer *w, const red_accumulator *acc, const char *text, uin
   put_number(w, acc->count, 8);
   if (acc->lowered.exact)
     put_exact(w, &acc->exact);
-  else if (acc->lowered.canonical)
+  else if (red_accumulator_is_ordered(acc))
     put_forest(w, acc);
   else
-    put_state(w, &acc->forest);
+    put_state(w, &acc->got.forest);
+  if (acc->lowered.kind == RED_STATS) put_stats(w, &acc->got.stats);
 }
 
 red_status red_accumulator_save(const red_accumulator *acc, void *buffer, size_t capacity, size_t *size) {
@@ -185,6 +215,20 @@ static red_status get_exact(reader *r, red_accumulator *acc) {
   return RED_OK;
 }
 
+/* What a node has beside its state. */
+static void get_beside(reader *r, red_accumulator *acc, unsigned level, uint64_t index) {
+  if (acc->lowered.bounded)
+    red_forest_push(&acc->got.sizes, &acc->piece, level, index, (red_state){.u64 = get_number(r, 8)});
+  if (acc->lowered.kind != RED_STATS) return;
+  red_moments moments = {.count = acc->chunk << level};
+  if (has_moments(acc)) {
+    get(r, &moments.mean, 8);
+    get(r, &moments.mean_low, 8);
+    get(r, &moments.squares, 8);
+  }
+  red_moments_push(&acc->got.moments, level, index, moments);
+}
+
 /* The nodes must be those of the whole chunks, in order, complete siblings merged. */
 static red_status get_forest(reader *r, red_accumulator *acc) {
   uint64_t at = acc->first / acc->chunk, nodes = get_number(r, 4), bytes = acc->lowered.in_bytes;
@@ -194,8 +238,9 @@ static red_status get_forest(reader *r, red_accumulator *acc) {
     uint64_t index = get_number(r, 8), most = RED_ACCUMULATOR_MOST / acc->chunk;
     red_state state = {.u64 = get_number(r, 8)};
     if (level > 62 || index > most >> level || index << level != at) return refuse("its nodes are not in order");
-    red_forest_push(&acc->forest, &acc->piece, level, index, state);
-    if (acc->forest.count != i + 1) return refuse("its nodes are not merged");
+    red_forest_push(&acc->got.forest, &acc->piece, level, index, state);
+    if (acc->got.forest.count != i + 1) return refuse("its nodes are not merged");
+    get_beside(r, acc, level, index);
     at += (uint64_t)1 << level;
   }
   acc->waiting = get_number(r, 8);
@@ -207,6 +252,20 @@ static red_status get_forest(reader *r, red_accumulator *acc) {
   return RED_OK;
 }
 
+static red_status get_stats(reader *r, red_accumulator *acc) {
+  uint64_t words[9];
+  get(r, words, sizeof words);
+  red_stats_state *stats = &acc->got.stats;
+  stats->sum_high = (int64_t)words[0];
+  stats->sum.u64 = words[1];
+  stats->least.u64 = words[2];
+  stats->greatest.u64 = words[3];
+  stats->argmin = (red_state){.u64 = words[4], .index = words[5]};
+  stats->argmax = (red_state){.u64 = words[6], .index = words[7]};
+  stats->nan_count = words[8];
+  return stats->nan_count <= acc->count ? RED_OK : refuse("it has more NaNs than elements");
+}
+
 static red_status get_state(reader *r, red_accumulator *acc) {
   if (acc->count == 0) return RED_OK;
   red_state state = {.u64 = get_number(r, 8)};
@@ -214,8 +273,8 @@ static red_status get_state(reader *r, red_accumulator *acc) {
   if (acc->lowered.family == RED_FAMILY_ARGMIN && state.index >= red_accumulator_end(acc) &&
       state.key != acc->lowered.nan_key)
     return refuse("its index lies beyond its elements");
-  acc->forest.nodes[0] = (red_node){.state = state};
-  acc->forest.count = 1;
+  acc->got.forest.nodes[0] = (red_node){.state = state};
+  acc->got.forest.count = 1;
   return RED_OK;
 }
 
@@ -225,10 +284,11 @@ static red_status get_body(reader *r, red_accumulator *acc) {
   if (acc->count > RED_ACCUMULATOR_MOST - acc->first) return refuse("it has too many elements");
   if (acc->lowered.exact)
     status = get_exact(r, acc);
-  else if (acc->lowered.canonical)
+  else if (red_accumulator_is_ordered(acc))
     status = get_forest(r, acc);
   else
     status = get_state(r, acc);
+  if (status == RED_OK && acc->lowered.kind == RED_STATS) status = get_stats(r, acc);
   if (status == RED_OK && (r->short_of || r->left != SUM_BYTES)) status = refuse("its length is wrong");
   return status;
 }
@@ -240,7 +300,7 @@ static red_status get_problem(reader *r, red_problem *problem) {
   get(r, text, length);
   text[length] = '\0';
   if (strlen(text) != length || red_problem_parse(text, problem) != RED_OK) return refuse("its problem is none");
-  if (problem->kind != RED_REDUCE || problem->n != 0) return refuse("its problem is no reduction");
+  if (red_is_scan(problem->kind) || problem->n != 0) return refuse("its problem is a scan, or has a length");
   return RED_OK;
 }
 

@@ -11,7 +11,7 @@
 #include "state.h"
 #include "status.h"
 
-#define RED_BACKEND_ABI 2u
+#define RED_BACKEND_ABI 3u
 
 /* Arguments of one execution; the core has checked them against the problem. */
 typedef struct red_exec {
@@ -29,10 +29,13 @@ typedef struct red_exec {
    * scan tree. Set only for host memory, and n is then a power of two.
    */
   red_state *total;
-  /* RED_STATS of host memory (on_host: of any): fill this instead of `out`; the core finishes. Indices count from 0. */
+  /* RED_STATS, if not NULL (of host memory always): fill this instead of `out`; the core finishes. Indices count from
+   * 0. */
   red_stats_state *stats;
   /* Exact reductions into host memory (on_host: into any): fill this instead of `out`; the core finishes. */
   red_exact *exact;
+  /* Bounded reductions that are not exact: fill this with raw states instead of `out`; the core finishes. */
+  red_pair *pair;
 } red_exec;
 
 /*

@@ -2,8 +2,10 @@
 /* Error bounds: of canonical float sums, sums of products and what is made of them, from the depth of their trees. */
 #include <math.h>
 
+#include <string.h>
+
+#include "bound.h"
 #include "fpenv.h"
-#include "lower.h"
 #include "status.h"
 
 static unsigned log2_up(uint64_t x) {
@@ -121,10 +123,16 @@ static double sum_bound(const red_lowered *lowered, double abs_sum) {
   return k == 0 ? 0 : bound;
 }
 
-static double bound_of(const red_lowered *lowered, double magnitude) {
+static double any_bound(const red_lowered *lowered, double magnitude) {
   if (lowered->n == 0 && (!lowered->has_init || lowered->kind != RED_REDUCE)) return 0;
   if (lowered->exact) return rounding_bound(lowered->out, magnitude);
   return lowered->finish == RED_FINISH_ROOT ? norm_bound(lowered, magnitude) : sum_bound(lowered, magnitude);
+}
+
+/* Inf - Inf and the like, or NaNs in the input: nothing is known. */
+static double bound_of(const red_lowered *lowered, double magnitude) {
+  const double bound = isnan(magnitude) ? INFINITY : any_bound(lowered, magnitude);
+  return isnan(bound) ? INFINITY : bound;
 }
 
 red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound) {
@@ -138,8 +146,47 @@ red_status red_error_bound(const red_problem *problem, double abs_sum, double *b
                     "problem: bounds exist for sums of floats only: sum, dot, asum, sumsq, nrm2 and mean");
   if (!(abs_sum >= 0)) return red_fail(RED_ERR_INVALID, "abs_sum = %g: expected a sum of absolute values", abs_sum);
   red_fpenv saved = red_fpenv_enter();
-  double value = bound_of(&lowered, abs_sum);
-  *bound = isnan(value) ? INFINITY : value; /* Inf - Inf and the like: nothing is known */
+  *bound = bound_of(&lowered, abs_sum);
   red_fpenv_leave(saved);
   return RED_OK;
+}
+
+/* ---- Results with their bounds ---- */
+
+/* `magnitude` as red_error_bound takes it; `out` may have any alignment. */
+static red_status write_bounded(const red_lowered *lowered, const red_scalar *value, double magnitude, uint64_t count,
+                                void *out) {
+  red_lowered whole = *lowered;
+  whole.n = count;
+  const red_bounded result = {.value = *value, .bound = bound_of(&whole, magnitude)};
+  memcpy(out, &result, sizeof result);
+  return RED_OK;
+}
+
+/* The sum of magnitudes with that of the initial value, the leftmost operand. */
+static double sum_of_magnitudes(const red_lowered *lowered, red_state size, uint64_t count) {
+  const bool wide = lowered->acc == RED_F64;
+  const double sum = wide ? size.f64 : (double)size.f32;
+  if (!lowered->has_init) return sum;
+  const double init = fabs(red_float_value(lowered->acc, &lowered->init));
+  if (count == 0) return init;
+  return wide ? init + sum : (double)((float)init + (float)sum);
+}
+
+red_status red_bound_finish(const red_lowered *lowered, const red_pair *pair, uint64_t count, void *out) {
+  red_scalar value = {.u64 = 0};
+  red_status status = red_state_finish(lowered, pair->sum, count, &value);
+  if (status != RED_OK) return status;
+  const bool root = lowered->finish == RED_FINISH_ROOT;
+  const double magnitude =
+      root ? fabs(red_float_value(lowered->out, &value)) : sum_of_magnitudes(lowered, pair->size, count);
+  return write_bounded(lowered, &value, magnitude, count, out);
+}
+
+red_status red_bound_finish_exact(const red_lowered *lowered, const red_exact *sum, uint64_t count, void *out) {
+  if (!lowered->bounded) return red_exact_finish(lowered, sum, count, out);
+  red_scalar value = {.u64 = 0};
+  red_status status = red_exact_finish(lowered, sum, count, &value);
+  return status == RED_OK ? write_bounded(lowered, &value, fabs(red_float_value(lowered->out, &value)), count, out)
+                          : status;
 }

@@ -171,6 +171,20 @@ static red_status check_request(const red_problem *problem, const red_op_row *ro
   return RED_OK;
 }
 
+static red_status check_bound(const red_problem *problem, const red_op_row *row) {
+  if (problem->bound == 0) return RED_OK;
+  if (problem->kind != RED_REDUCE)
+    return red_fail(RED_ERR_UNSUPPORTED, "bound: only reductions give theirs; of a scan's last output red_error_bound "
+                                         "tells it from the asum of the input");
+  if (row->family != RED_FAMILY_ADD || !red_dtype_is_float(problem->in))
+    return red_fail(RED_ERR_UNSUPPORTED,
+                    "bound: op = %s of %s: bounds exist for sums of floats only, sum, dot, asum, sumsq, nrm2 and mean",
+                    row->name, red_type_rows[problem->in].name);
+  if (problem->out_memory != RED_HOST)
+    return red_fail(RED_ERR_UNSUPPORTED, "out_memory = RED_DEVICE: a result with its bound is finished on the host");
+  return RED_OK;
+}
+
 /* Integers need no mode to be exact: theirs changes nothing. */
 static red_status check_exact(const red_problem *problem, const red_op_row *row) {
   if (problem->exact == 0) return RED_OK;
@@ -205,6 +219,7 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
   red_dtype acc = RED_DTYPE_DEFAULT, out = RED_DTYPE_DEFAULT;
   red_status status = check_request(problem, row);
   if (status == RED_OK) status = check_exact(problem, row);
+  if (status == RED_OK) status = check_bound(problem, row);
   if (status == RED_OK) status = resolve(problem, row, &acc, &out);
   if (status != RED_OK) return status;
   lowered->kind = problem->kind;
@@ -214,6 +229,7 @@ static red_status lower_fresh(const red_problem *problem, red_lowered *lowered) 
   lowered->has_init = problem->has_init != 0;
   lowered->init = problem->init;
   lowered->exact = is_exact(problem, row);
+  lowered->bounded = problem->bound != 0;
   set_dtypes(lowered, problem->in, acc, out);
   set_operator(lowered, row);
   lowered->stats = 0;
@@ -264,7 +280,8 @@ static default_slot *find_slot(const red_problem *problem) {
       (unsigned)problem->in >= RED_DTYPE_COUNT)
     return NULL;
   unsigned chosen = (unsigned)problem->acc | (unsigned)problem->out | (unsigned)problem->has_init |
-                    (unsigned)problem->in_memory | (unsigned)problem->out_memory | problem->stats;
+                    (unsigned)problem->in_memory | (unsigned)problem->out_memory | problem->stats |
+                    (unsigned)problem->bound;
   return chosen == 0 ? &default_slots[problem->exact != 0][problem->kind][op][problem->in] : NULL;
 }
 

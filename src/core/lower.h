@@ -64,6 +64,7 @@ typedef struct red_lowered {
   bool in_signed;      /* ... is i8 .. i64 */
   bool canonical;      /* ADD or MUL with a float accumulator: the order matters */
   bool exact;          /* ADD of floats without rounding (exact.h); never with `canonical` */
+  bool bounded;        /* a reduction into host memory, ADD of floats, whose error bound is wanted, too */
   bool merge_zeros;    /* ARGMIN: -0 == +0 */
   bool nan_skip;       /* minnum, maxnum, ...: a NaN loses */
   bool empty_is_error; /* n = 0 without init has no result */
@@ -79,6 +80,11 @@ typedef struct red_lowered {
 
 static inline bool red_is_scan(red_kind kind) {
   return kind == RED_INCLUSIVE_SCAN || kind == RED_EXCLUSIVE_SCAN;
+}
+
+/* Is the sum of the magnitudes wanted beside that of the elements or products? Other bounds follow from the result. */
+static inline bool red_is_paired(const red_lowered *lowered) {
+  return lowered->bounded && lowered->canonical && (lowered->map == RED_MAP_NONE || lowered->map == RED_MAP_PRODUCT);
 }
 
 /* The operator's row and the dtypes of a valid problem; RED_ERR_INVALID or RED_ERR_UNSUPPORTED with a sentence if not.

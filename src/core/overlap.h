@@ -18,6 +18,7 @@ red_status red_check_range(const char *name, uintptr_t begin, uint64_t bytes);
 /* Bytes that the output takes. */
 static inline uint64_t red_out_extent(const red_lowered *lowered) {
   if (lowered->kind == RED_STATS) return sizeof(red_stats_result);
+  if (lowered->bounded) return sizeof(red_bounded);
   return lowered->out_bytes * (lowered->kind == RED_REDUCE ? 1 : lowered->n);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound.h"
 #include "fpenv.h"
 #include "overlap.h"
 #include "small.h"
@@ -138,11 +139,13 @@ static bool known_when_empty(const red_plan *plan) {
 static red_status finish_empty(const red_lowered *lowered, void *out) {
   if (lowered->kind == RED_STATS) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
   if (lowered->kind != RED_REDUCE) return RED_OK;
+  const red_state none = red_state_identity(lowered);
   red_exact nothing;
   red_exact_clear(&nothing);
   red_fpenv saved = red_fpenv_enter();
-  red_status status = lowered->exact ? red_exact_finish(lowered, &nothing, 0, out)
-                                     : red_state_finish(lowered, red_state_identity(lowered), 0, out);
+  red_status status = lowered->exact     ? red_bound_finish_exact(lowered, &nothing, 0, out)
+                      : lowered->bounded ? red_bound_finish(lowered, &(red_pair){none, none}, 0, out)
+                                         : red_state_finish(lowered, none, 0, out);
   red_fpenv_leave(saved);
   return status;
 }
@@ -171,7 +174,18 @@ static red_status execute_exact(const red_plan *plan, red_queue *queue, red_exec
   red_status status = execute(plan, queue, exec);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();
-  status = red_exact_finish(&plan->lowered, &sum, plan->lowered.n, (char *)exec->out + exec->out_offset);
+  status = red_bound_finish_exact(&plan->lowered, &sum, plan->lowered.n, (char *)exec->out + exec->out_offset);
+  red_fpenv_leave(saved);
+  return status;
+}
+
+static red_status execute_pair(const red_plan *plan, red_queue *queue, red_exec *exec) {
+  red_pair pair;
+  exec->pair = &pair;
+  red_status status = execute(plan, queue, exec);
+  if (status != RED_OK) return status;
+  red_fpenv saved = red_fpenv_enter();
+  status = red_bound_finish(&plan->lowered, &pair, plan->lowered.n, (char *)exec->out + exec->out_offset);
   red_fpenv_leave(saved);
   return status;
 }
@@ -196,12 +210,14 @@ __attribute__((always_inline)) static inline red_status run(const red_plan *plan
       .total = raw != NULL ? raw->total : NULL,
       .stats = raw != NULL ? raw->stats : NULL,
       .exact = raw != NULL ? raw->exact : NULL,
+      .pair = raw != NULL ? raw->pair : NULL,
   };
   bool on_host = plan->device->backend->on_host;
   bool in_host_memory = lowered->in_memory == RED_HOST || on_host;
   bool out_host_memory = lowered->out_memory == RED_HOST || on_host;
   if (lowered->kind == RED_STATS && in_host_memory && exec.stats == NULL) return execute_stats(plan, queue, &exec);
   if (lowered->exact && out_host_memory && exec.exact == NULL) return execute_exact(plan, queue, &exec);
+  if (lowered->bounded && !lowered->exact && exec.pair == NULL) return execute_pair(plan, queue, &exec);
   return execute(plan, queue, &exec);
 }
 

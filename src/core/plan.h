@@ -24,6 +24,7 @@ typedef struct red_raw {
   red_state *total;
   red_stats_state *stats;
   red_exact *exact;
+  red_pair *pair;
 } red_raw;
 
 /* Check the arguments, execute, write the result; `raw` may be NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V][:exact][:select=NAMES]. */
+/* Problem strings: kind:op:in[/acc[/out]]:n[:init=V][:exact][:bound][:select=NAMES]. */
 #include <ctype.h>
 #include <errno.h>
 #include <fenv.h>
@@ -25,7 +25,7 @@ static const char *const kind_names[RED_KIND_COUNT] = {
 };
 
 #define MAX_TEXT   256
-#define MAX_FIELDS 6
+#define MAX_FIELDS 7
 
 static red_kind kind_from_name(const char *name) {
   for (unsigned kind = 1; kind < RED_KIND_COUNT; kind++)
@@ -236,8 +236,12 @@ static red_status parse_option(char *field, red_problem *problem) {
     problem->exact = 1;
     return RED_OK;
   }
+  if (strcmp(field, "bound") == 0 && !problem->bound) {
+    problem->bound = 1;
+    return RED_OK;
+  }
   if (strncmp(field, "select=", 7) == 0 && problem->stats == 0) return parse_selection(field + 7, problem);
-  return red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V, exact or select=NAMES, each once",
+  return red_fail(RED_ERR_INVALID, "problem: unexpected '%s'; expected init=V, exact, bound or select=NAMES, each once",
                   field);
 }
 
@@ -333,9 +337,9 @@ red_status red_problem_print(const red_problem *problem, char *text, size_t byte
     print_scalar(&problem->init, lowered.acc, init + 6, sizeof init - 6);
   }
   print_selection(problem->stats, select, sizeof select);
-  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s%s%s", kind_names[problem->kind], stats ? "" : ":",
+  snprintf(whole, sizeof whole, "%s%s%s:%s:%" PRIu64 "%s%s%s%s", kind_names[problem->kind], stats ? "" : ":",
            stats ? "" : red_op_name(problem->op), dtypes, problem->n, init, problem->exact != 0 ? ":exact" : "",
-           select);
+           problem->bound != 0 ? ":bound" : "", select);
   if (strlen(whole) >= bytes)
     return red_fail(RED_ERR_INVALID, "bytes = %zu: the problem string needs %zu", bytes, strlen(whole) + 1);
   strcpy(text, whole);

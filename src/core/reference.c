@@ -27,6 +27,7 @@ typedef struct oracle {
   red_problem problem; /* resolved */
   bool real;           /* the input is a float */
   bool canonical;      /* sums, products and the like of floats */
+  bool sizes;          /* elements count without their signs */
   const void *in2;     /* dot: the second input */
 } oracle;
 
@@ -51,15 +52,15 @@ static number load(red_dtype dtype, const void *array, uint64_t i) {
     return (number){0, scalar.u32};
   case RED_U64:
     return (number){0, scalar.u64};
-  case RED_F16:
-    return (number){(double)red_f16_to_f32(scalar.f16), 0};
-  case RED_BF16:
-    return (number){(double)red_bf16_to_f32(scalar.bf16), 0};
-  case RED_F32:
-    return (number){(double)scalar.f32, 0};
   default:
-    return (number){scalar.f64, 0};
+    return (number){red_reference_real(dtype, at), 0};
   }
+}
+
+static number element(const oracle *o, const void *array, uint64_t i) {
+  number x = load(o->problem.in, array, i);
+  if (o->sizes) x.real = fabs(x.real);
+  return x;
 }
 
 static void store(red_dtype dtype, number value, void *array, uint64_t i) {
@@ -154,7 +155,7 @@ static number magnitude(const oracle *o, number x) {
 
 /* An element as the accumulator's first operand. */
 static number lift(const oracle *o, const void *in, uint64_t i) {
-  number x = load(o->problem.in, in, i);
+  number x = element(o, in, i);
   switch (o->problem.op) {
   case RED_ALL:
   case RED_ANY:
@@ -175,8 +176,8 @@ static number lift(const oracle *o, const void *in, uint64_t i) {
 static number add_row(const oracle *o, number a, const void *in, uint64_t i) {
   red_op op = o->problem.op;
   if (op != RED_DOT && op != RED_SUMSQ && op != RED_NRM2) return combine(o, a, lift(o, in, i));
-  double x = load(o->problem.in, in, i).real;
-  double y = op == RED_DOT ? load(o->problem.in, o->in2, i).real : x;
+  double x = element(o, in, i).real;
+  double y = op == RED_DOT ? element(o, o->in2, i).real : x;
   if (o->problem.acc == RED_F64) return (number){fma(x, y, a.real), 0};
   return (number){(double)fmaf((float)x, (float)y, (float)a.real), 0};
 }
@@ -346,6 +347,7 @@ red_status red_reference_in_fpenv(const red_problem *problem, const void *in, co
   red_status status = red_lower(problem, &lowered);
   if (status != RED_OK) return status;
   oracle o = {.problem = *problem, .real = lowered.in_float, .canonical = lowered.canonical, .in2 = in2};
+  if (lowered.bounded) return red_reference_bounded(problem, &lowered, in, in2, out);
   if (lowered.exact) return red_reference_exact(&lowered, in, in2, out);
   o.problem.acc = lowered.acc;
   o.problem.out = lowered.out;
@@ -358,6 +360,17 @@ red_status red_reference_in_fpenv(const red_problem *problem, const void *in, co
     scan(&o, in, out);
     return RED_OK;
   }
+}
+
+double red_reference_magnitudes(const red_problem *problem, const void *in, const void *in2) {
+  oracle o = {.problem = *problem, .real = true, .canonical = true, .sizes = true, .in2 = in2};
+  red_scalar sum = {.u64 = 0};
+  if (o.problem.op == RED_MEAN) o.problem.op = RED_SUM;
+  o.problem.out = o.problem.acc;
+  number init = load(o.problem.acc, &o.problem.init, 0);
+  store(o.problem.acc, (number){fabs(init.real), 0}, &o.problem.init, 0);
+  reduce(&o, in, &sum);
+  return load(o.problem.out, &sum, 0).real;
 }
 
 red_status red_reference2(const red_problem *problem, const void *in, const void *in2, void *out) {

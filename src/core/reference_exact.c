@@ -100,21 +100,6 @@ static void take_element(total *t, const red_lowered *lowered, double x, double 
   }
 }
 
-static double as_f64(red_dtype dtype, const void *at) {
-  red_scalar x;
-  memcpy(&x, at, red_dtype_bytes(dtype));
-  switch (dtype) {
-  case RED_F16:
-    return (double)red_f16_to_f32(x.f16);
-  case RED_BF16:
-    return (double)red_bf16_to_f32(x.bf16);
-  case RED_F32:
-    return (double)x.f32;
-  default:
-    return x.f64;
-  }
-}
-
 /* The positive float with these bits as m * 2^exponent; the one after the greatest is a power of two like the others.
  */
 static uint64_t decode(red_dtype dtype, uint64_t bits, int *exponent) {
@@ -177,11 +162,11 @@ red_status red_reference_exact(const red_lowered *lowered, const void *in, const
   memset(&t, 0, sizeof t);
   t.empty = true;
   for (uint64_t i = 0; i < lowered->n; i++) {
-    double x = as_f64(lowered->in, (const unsigned char *)in + i * lowered->in_bytes);
-    double y = in2 != NULL ? as_f64(lowered->in, (const unsigned char *)in2 + i * lowered->in_bytes) : 0;
+    double x = red_reference_real(lowered->in, (const unsigned char *)in + i * lowered->in_bytes);
+    double y = in2 != NULL ? red_reference_real(lowered->in, (const unsigned char *)in2 + i * lowered->in_bytes) : 0;
     take_element(&t, lowered, x, y);
   }
-  if (lowered->has_init) take(&t, as_f64(lowered->acc, &lowered->init), 1);
+  if (lowered->has_init) take(&t, red_reference_real(lowered->acc, &lowered->init), 1);
   uint64_t bits = result_bits(lowered, &t);
   memcpy(out, &bits, lowered->out_bytes);
   return RED_OK;

@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Quotients and square roots for the oracle: integers, digit by digit, rounded once to the dtype that is asked for. */
+/*
+ * Numbers for the oracle: floats as doubles, and quotients and square roots by integers, digit by digit, rounded once
+ * to the dtype that is asked for.
+ */
 #include <math.h>
+#include <string.h>
 
+#include "half.h"
 #include "reference.h"
+
+double red_reference_real(red_dtype dtype, const void *element) {
+  red_scalar x;
+  memcpy(&x, element, red_dtype_bytes(dtype));
+  switch (dtype) {
+  case RED_F16:
+    return (double)red_f16_to_f32(x.f16);
+  case RED_BF16:
+    return (double)red_bf16_to_f32(x.bf16);
+  case RED_F32:
+    return (double)x.f32;
+  default:
+    return x.f64;
+  }
+}
 
 typedef struct format {
   int precision; /* significant bits */

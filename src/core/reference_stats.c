@@ -37,21 +37,9 @@ static __int128 whole_at(red_dtype dtype, const void *in, uint64_t i) {
 
 /* In f64: exact but for integers of 64 bits, which are rounded. */
 static double real_at(red_dtype dtype, const void *in, uint64_t i) {
-  red_scalar scalar = scalar_at(dtype, in, i);
-  switch (dtype) {
-  case RED_F16:
-    return (double)red_f16_to_f32(scalar.f16);
-  case RED_BF16:
-    return (double)red_bf16_to_f32(scalar.bf16);
-  case RED_F32:
-    return (double)scalar.f32;
-  case RED_F64:
-    return scalar.f64;
-  case RED_U64:
-    return (double)scalar.u64;
-  default:
-    return (double)(int64_t)whole_at(dtype, in, i);
-  }
+  if (red_dtype_is_float(dtype))
+    return red_reference_real(dtype, (const unsigned char *)in + i * red_dtype_bytes(dtype));
+  return (double)whole_at(dtype, in, i);
 }
 
 /* ---- Mean and NaN count ---- */

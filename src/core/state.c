@@ -116,7 +116,7 @@ static uint64_t unkey(const red_lowered *lowered, int64_t key) {
   return bits;
 }
 
-static double float_value(red_dtype dtype, const void *value) {
+double red_float_value(red_dtype dtype, const void *value) {
   switch (dtype) {
   case RED_F16:
     return (double)red_f16_to_f32((uint16_t)load_bits(value, 2));
@@ -232,7 +232,7 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
   case RED_FAMILY_MIN:
     bits = unkey(lowered, state.key);
     if (lowered->in_float && lowered->out != lowered->in) {
-      store_float(lowered->out, float_value(lowered->in, &bits), out);
+      store_float(lowered->out, red_float_value(lowered->in, &bits), out);
       return;
     }
     break;

@@ -38,6 +38,9 @@ static inline red_state red_state_least_first(red_state a, red_state b) {
 /* Key of one element at `element` (any alignment). */
 int64_t red_key(const red_lowered *lowered, const void *element);
 
+/* The double that equals a float of any dtype, at any alignment. */
+double red_float_value(red_dtype dtype, const void *value);
+
 /* The state of one value in the accumulator's dtype (the inverse of finishing without init into acc). */
 red_state red_state_from_acc(const red_lowered *lowered, const red_scalar *value);
 
@@ -49,6 +52,11 @@ red_status red_state_finish(const red_lowered *lowered, red_state state, uint64_
 
 /* One scan output, P(k) over `count` elements: as above, but `state` already has init in it. */
 void red_state_store(const red_lowered *lowered, red_state state, uint64_t count, void *out);
+
+/* What a bounded reduction accumulates: also the sum of magnitudes, which of asum, sumsq and nrm2 is the sum. */
+typedef struct red_pair {
+  red_state sum, size;
+} red_pair;
 
 /*
  * What RED_STATS accumulates. argmin and argmax are ARGMIN states (zeros merged), least and greatest MIN states of

@@ -63,7 +63,11 @@ static red_accumulator *check_round_trip(const red_accumulator *acc) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   red_accumulator *acc;
-  red_scalar result;
+  union {
+    red_scalar scalar;
+    red_bounded bounded;
+    red_stats_result stats;
+  } result = {.stats = {.size = sizeof result.stats}};
   size_t whole;
   uint8_t *bytes = envelope(data, size, &whole);
   if (bytes == NULL) return 0;

@@ -8,8 +8,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int same(const red_problem *a, const red_problem *b, red_dtype acc) {
-  return a->kind == b->kind && a->op == b->op && a->in == b->in && a->n == b->n && a->has_init == b->has_init &&
-         (!a->has_init || memcmp(&a->init, &b->init, red_dtype_bytes(acc)) == 0);
+  return a->kind == b->kind && a->op == b->op && a->in == b->in && a->n == b->n && a->bound == b->bound &&
+         a->has_init == b->has_init && (!a->has_init || memcmp(&a->init, &b->init, red_dtype_bytes(acc)) == 0);
 }
 
 static void check_refusal(void) {

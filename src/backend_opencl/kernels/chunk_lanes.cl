@@ -11,6 +11,10 @@ static red_node red_shuffle_node(red_node node, uint down) {
   node.key = (RED_KEY)red_shuffle((ulong)(long)node.key, down);
   node.index = red_shuffle(node.index, down);
   return node;
+#elif defined(RED_PAIRED)
+  node.sum = RED_STATE_OF(red_shuffle(RED_BITS(node.sum), down));
+  node.size = RED_STATE_OF(red_shuffle(RED_BITS(node.size), down));
+  return node;
 #else
   return red_unpack(red_shuffle(red_pack(node), down));
 #endif
@@ -64,11 +68,29 @@ static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT
 
 #else
 
+/* What a lane accumulates. */
+#if defined(RED_PAIRED)
+typedef red_node red_column_value;
+
+static red_node red_column_step(red_node node, RED_ELEMENT bits, RED_ELEMENT second, red_rules rules) {
+  node.sum = red_step(node.sum, bits, second, red_signed(rules));
+  node.size = red_step(node.size, bits, second, rules);
+  return node;
+}
+#define RED_COLUMN_BEGIN red_identity()
+#define RED_COLUMN_NODE(value) (value)
+#else
+typedef RED_VALUE red_column_value;
+#define red_column_step red_step
+#define RED_COLUMN_BEGIN ((RED_VALUE)RED_IDENTITY)
+#define RED_COLUMN_NODE(value) red_node_of(value)
+#endif
+
 static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
                            red_rules rules) {
   x += first + lane;
   y += first + lane;
-  RED_VALUE value = (RED_VALUE)RED_IDENTITY;
+  red_column_value value = RED_COLUMN_BEGIN;
   if (count == RED_CHUNK) {
     RED_ELEMENT row[RED_ROWS], second[RED_ROWS];
 #pragma unroll
@@ -78,11 +100,12 @@ static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT
     }
     RED_HOLD();
 #pragma unroll
-    for (uint r = 0; r < RED_ROWS; r++) value = red_step(value, row[r], second[r], rules);
+    for (uint r = 0; r < RED_ROWS; r++) value = red_column_step(value, row[r], second[r], rules);
   } else {
-    for (uint i = lane; i < count; i += RED_LANES, x += RED_LANES, y += RED_LANES) value = red_step(value, *x, *y, rules);
+    for (uint i = lane; i < count; i += RED_LANES, x += RED_LANES, y += RED_LANES)
+      value = red_column_step(value, *x, *y, rules);
   }
-  return red_node_of(value);
+  return RED_COLUMN_NODE(value);
 }
 
 #endif

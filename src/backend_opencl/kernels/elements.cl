@@ -77,6 +77,9 @@ static RED_V(double) RED_V(red_real)(RED_V(RED_ELEMENT) bits) {
 
 /* An element as an operand. */
 static RED_V(RED_VALUE) RED_V(red_lift)(RED_V(RED_ELEMENT) bits, red_rules rules) {
+#if defined(RED_PAIRED)
+  bits &= (RED_ELEMENT)rules.nonzero_mask;
+#endif
 #if RED_CANONICAL && RED_IN_BITS == 64
   return RED_V(as_double)(bits);
 #elif RED_CANONICAL == 64

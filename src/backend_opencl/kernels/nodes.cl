@@ -29,6 +29,47 @@ static void red_put(global ulong *nodes, ulong at, red_node node) {
   nodes[2 * at + 1] = node.index;
 }
 
+#elif defined(RED_PAIRED)
+
+/* A sum and that of its magnitudes. */
+typedef struct red_node {
+  RED_STATE sum, size;
+} red_node;
+
+#if RED_CANONICAL == 32
+#define RED_BITS(state) ((ulong)as_uint(state))
+#define RED_STATE_OF(bits) as_float((uint)(bits))
+#else
+#define RED_BITS(state) as_ulong(state)
+#define RED_STATE_OF(bits) as_double(bits)
+#endif
+
+static red_node red_identity(void) {
+  red_node node = {(RED_STATE)RED_IDENTITY, (RED_STATE)RED_IDENTITY};
+  return node;
+}
+
+static red_node red_merge(red_node a, red_node b) {
+  red_node node = {RED_OP(a.sum, b.sum), RED_OP(a.size, b.size)};
+  return node;
+}
+
+static red_node red_get(global const ulong *nodes, ulong at) {
+  red_node node = {RED_STATE_OF(nodes[2 * at]), RED_STATE_OF(nodes[2 * at + 1])};
+  return node;
+}
+
+static void red_put(global ulong *nodes, ulong at, red_node node) {
+  nodes[2 * at] = RED_BITS(node.sum);
+  nodes[2 * at + 1] = RED_BITS(node.size);
+}
+
+/* Elements keep their signs for the one and lose them, by `nonzero_mask`, for the other. */
+static red_rules red_signed(red_rules rules) {
+  rules.nonzero_mask = ~(ulong)0;
+  return rules;
+}
+
 #else
 
 typedef RED_STATE red_node;

@@ -31,14 +31,22 @@ static red_node red_run(global const RED_ELEMENT *x, global const RED_ELEMENT *y
 
 #else
 
+static red_node red_chunk_node(global const RED_ELEMENT *x, global const RED_ELEMENT *y, uint count, red_rules rules) {
+#if defined(RED_PAIRED) /* the second sweep finds the chunk in the first-level cache */
+  red_node node = {red_fold16(red_chunk16(x, y, count, red_signed(rules))), red_fold16(red_chunk16(x, y, count, rules))};
+  return node;
+#else
+  return red_node_of(red_fold16(red_chunk16(x, y, count, rules)));
+#endif
+}
+
 /* The node of the chunks of [first, end): a binary counter of complete nodes, then the right edge of the tree. */
 static red_node red_run(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, ulong end,
                         red_rules rules) {
   red_node waiting[32];
   uint count = 0, chunk = 0;
   for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
-    uint present = (uint)min(end - at, (ulong)RED_CHUNK);
-    red_node node = red_node_of(red_fold16(red_chunk16(x + at, y + at, present, rules)));
+    red_node node = red_chunk_node(x + at, y + at, (uint)min(end - at, (ulong)RED_CHUNK), rules);
     for (uint k = chunk; k & 1; k >>= 1) node = red_merge(waiting[--count], node);
     waiting[count++] = node;
   }
