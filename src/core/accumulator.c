@@ -149,7 +149,7 @@ static red_status reduce_block(const red_accumulator *acc, const source *from, u
                                red_pair *pair) {
   const red_lowered *piece = &acc->piece;
   red_bounded value = {.value = {.u64 = 0}};
-  red_status status = run_source(acc, from, n, &value, (red_raw){.pair = pair});
+  red_status status = run_source(acc, from, n, &value, (red_raw){.pair = piece->bounded ? pair : NULL});
   if (piece->bounded) return status;
   if (piece->family != RED_FAMILY_ARGMIN) {
     if (status == RED_OK) pair->sum = red_state_from_acc(piece, &value.value);
