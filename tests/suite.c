@@ -33,6 +33,10 @@ unsigned suite_repeat(unsigned count) {
   return scaled < 1 ? 1 : (unsigned)scaled;
 }
 
+unsigned suite_more_threads(unsigned count) {
+  return count + (suite_repeat(2) < 2 ? SUITE_MOST_THREADS / 2 : 1);
+}
+
 uint64_t suite_seed(void) {
   static uint64_t seed;
   const char *text = getenv("RED_TEST_SEED");

@@ -27,6 +27,9 @@ enum {
 };
 unsigned suite_threads(void);
 
+/* The thread count to try after this one: each of them, or least, middle and most where tests are scaled down. */
+unsigned suite_more_threads(unsigned count);
+
 /* How often a loop of random cases runs: `count` times RED_TEST_SCALE, at least once. */
 unsigned suite_repeat(unsigned count);
 

@@ -200,7 +200,7 @@ START_TEST(any_number_of_threads) {
   problem.exact = 1;
   random_exponents(&random, RED_F32, in.data, n);
   ck_red(red_reference(&problem, in.data, &expected));
-  for (unsigned threads = 1; threads <= suite_threads(); threads++) {
+  for (unsigned threads = 1; threads <= suite_threads(); threads = suite_more_threads(threads)) {
     red_context *own = suite_context(threads);
     red_status status = red_run(own, &problem, in.data, &actual);
     if (!may_refuse(&problem, status)) {

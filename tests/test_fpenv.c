@@ -107,7 +107,7 @@ static void every_problem(control inside, const char *what) {
         red_problem resolved = problem;
         if (red_problem_resolve(&resolved) != RED_OK) continue;
         if (kinds[k] == RED_STATS && random_below(&random, 2) == 0) problem.stats = RED_STAT_ALL;
-        if (random_below(&random, 8) == 0) problem.n = N; /* the workers' environment counts too */
+        if (random_below(&random, 40) < suite_repeat(5)) problem.n = N; /* the workers' environment counts too */
         subnormal_elements(dtypes[d], problem.n, &random);
         check_problem(&problem, inside, what);
         random_elements(&random, dtypes[d], elements, problem.n);

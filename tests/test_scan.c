@@ -69,7 +69,7 @@ static void scan_with_threads(red_context **contexts, const red_problem *problem
   unsigned char *expected = malloc(bytes);
   (mixed ? random_elements : random_numbers)(random, problem->in, in.data, problem->n);
   ck_red(red_reference(problem, in.data, expected));
-  for (unsigned t = 1; t <= suite_threads(); t++) {
+  for (unsigned t = 1; t <= suite_threads(); t = suite_more_threads(t)) {
     memset(out.data, 0xee, bytes);
     red_status status = red_run(contexts[t], problem, in.data, out.data);
     if (may_refuse(problem, status)) break;

@@ -42,7 +42,12 @@ static void set(red_dtype dtype, unsigned char *data, uint64_t i, uint64_t bits)
 }
 
 static void set_all(red_dtype dtype, unsigned char *data, uint64_t n, uint64_t bits) {
-  for (uint64_t i = 0; i < n; i++) set(dtype, data, i, bits);
+  const size_t bytes = n * red_dtype_bytes(dtype);
+  set(dtype, data, 0, bits);
+  for (size_t done = red_dtype_bytes(dtype), more; done < bytes; done += more) { /* twice as many each time */
+    more = done < bytes - done ? done : bytes - done;
+    memcpy(data + done, data, more);
+  }
 }
 
 static int same_bits(red_dtype dtype, const red_scalar *scalar, uint64_t bits) {
