@@ -3,8 +3,6 @@
  * Sums and dot products with the sum of their magnitudes: each chunk is swept for the one and, while it lies in the
  * first-level cache, for the other.
  */
-#include <string.h>
-
 #include "fpenv.h"
 #include "order.h"
 #include "room.h"
@@ -29,26 +27,10 @@ static red_state sum_of(const bounded_job *job, const void *x, const void *y, ui
   return job->kernels->reduce[RED_FAMILY_ADD][lowered->in][job->wide](lowered, x, n);
 }
 
-enum {
-  CHUNK_WORDS = 2048 /* of 8 bytes, at most */
-};
-
-/* Floats without their signs, as many to a word as fit. */
-static void copy_magnitudes(uint64_t to[CHUNK_WORDS], const uint8_t *from, uint64_t n, unsigned width) {
-  const uint64_t masks[] = {0, 0x7fff7fff7fff7fffu, 0x7fffffff7fffffffu, 0x7fffffffffffffffu};
-  const uint64_t mask = masks[width / 2 - width / 8], bytes = n * width;
-  memcpy(to, from, bytes);
-  for (uint64_t i = 0; i < (bytes + 7) / 8; i++) to[i] &= mask;
-}
-
-static red_state size_of(const bounded_job *job, const uint8_t *x, const uint8_t *y, uint64_t n) {
+static red_state size_of(const bounded_job *job, const void *x, const void *y, uint64_t n) {
   const red_lowered *lowered = job->lowered;
-  if (lowered->map == RED_MAP_NONE) return job->kernels->map[RED_MAP_ABS][lowered->in][job->wide](lowered, x, NULL, n);
-  uint64_t abs_x[CHUNK_WORDS], abs_y[CHUNK_WORDS];
-  abs_x[(n * lowered->in_bytes - 1) / 8] = abs_y[(n * lowered->in_bytes - 1) / 8] = 0;
-  copy_magnitudes(abs_x, x, n, lowered->in_bytes);
-  copy_magnitudes(abs_y, y, n, lowered->in_bytes);
-  return sum_of(job, abs_x, abs_y, n);
+  const red_map map = lowered->map == RED_MAP_PRODUCT ? RED_MAP_ABS_PRODUCT : RED_MAP_ABS;
+  return job->kernels->map[map][lowered->in][job->wide](lowered, x, y, n);
 }
 
 static void clear(const void *job, void *cleared) {

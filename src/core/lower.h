@@ -38,7 +38,8 @@ typedef enum red_map {
   RED_MAP_NONE,
   RED_MAP_PRODUCT, /* in[i] * in2[i] */
   RED_MAP_SQUARE,
-  RED_MAP_ABS, /* integers: the magnitude, mod 2^64 */
+  RED_MAP_ABS,         /* integers: the magnitude, mod 2^64 */
+  RED_MAP_ABS_PRODUCT, /* of floats; no operator's, but what bounds of products need */
   RED_MAPS
 } red_map;
 

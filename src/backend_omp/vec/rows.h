@@ -82,11 +82,17 @@ INLINE v_u8 plus(red_lane_op op, red_dtype in, v_u8 a, v_u8 x) {
   return VB == 64 && float_bytes(in) < op_bytes(op) ? v_spare_op(op, a, x) : v_op(op, a, x);
 }
 
+INLINE bool has_two(red_map map) {
+  return map == RED_MAP_PRODUCT || map == RED_MAP_ABS_PRODUCT;
+}
+
 /* a and the vector of a row at x (y: of the second input). A pad of -0.0 in x and y changes no sum of `map`. */
 INLINE v_u8 next_row(red_lane_op op, red_dtype in, red_map map, v_u8 a, v_u8 x, v_u8 y) {
   switch (map) {
   case RED_MAP_PRODUCT:
     return fused(op, in, x, y, a);
+  case RED_MAP_ABS_PRODUCT:
+    return fused(op, in, without_sign(op, x), without_sign(op, y), a);
   case RED_MAP_SQUARE:
     return fused(op, in, x, x, a);
   case RED_MAP_ABS:
@@ -101,6 +107,8 @@ INLINE v_u8 first_row(red_lane_op op, red_map map, v_u8 x, v_u8 y) {
   switch (map) {
   case RED_MAP_PRODUCT:
     return times(op, x, y);
+  case RED_MAP_ABS_PRODUCT:
+    return times(op, without_sign(op, x), without_sign(op, y));
   case RED_MAP_SQUARE:
     return times(op, x, x);
   case RED_MAP_ABS:
@@ -122,7 +130,7 @@ INLINE void masked_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc, con
   for (unsigned j = 0; j < ROW_VECTORS; j++) {
     uint64_t mask = masks[j * lanes / 64] >> j * lanes % 64;
     v_u8 x = v_load_masked(p + j * VB, mask, op_bytes(op), pads);
-    v_u8 y = map == RED_MAP_PRODUCT ? v_load_masked(q + j * VB, mask, op_bytes(op), (v_u8){0}) : x;
+    v_u8 y = has_two(map) ? v_load_masked(q + j * VB, mask, op_bytes(op), (v_u8){0}) : x;
     acc[j] = first ? first_row(op, map, x, y) : next_row(op, in, map, acc[j], x, y);
   }
 }
@@ -141,10 +149,10 @@ INLINE void add_partial_row(red_lane_op op, red_dtype in, red_map map, v_u8 *acc
   for (unsigned j = 0; j < ROW_VECTORS && count > 0; j++) {
     size_t here = count < lanes ? count : lanes, step = here * float_bytes(in);
     v_u8 x = load_padded(op, in, p, here, pad_bits(op, in));
-    v_u8 y = map == RED_MAP_PRODUCT ? load_padded(op, in, q, here, 0) : x;
+    v_u8 y = has_two(map) ? load_padded(op, in, q, here, 0) : x;
     acc[j] = next_row(op, in, map, acc[j], x, y);
     p += step;
-    if (map == RED_MAP_PRODUCT) q += step;
+    if (has_two(map)) q += step;
     count -= here;
   }
 }
@@ -176,10 +184,10 @@ INLINE red_state short_chunk(red_lane_op op, red_dtype in, red_map map, const ui
   for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
   for (; n >= lanes; n -= lanes, p += ROW_VECTORS * step) {
     for (unsigned j = 0; j < ROW_VECTORS; j++) {
-      v_u8 x = load(op, in, p + j * step), y = map == RED_MAP_PRODUCT ? load(op, in, q + j * step) : x;
+      v_u8 x = load(op, in, p + j * step), y = has_two(map) ? load(op, in, q + j * step) : x;
       acc[j] = next_row(op, in, map, acc[j], x, y);
     }
-    if (map == RED_MAP_PRODUCT) q += ROW_VECTORS * step;
+    if (has_two(map)) q += ROW_VECTORS * step;
   }
   add_partial_row(op, in, map, acc, p, q, n);
   return fold_row(op, acc);
@@ -191,14 +199,14 @@ INLINE void sum_rows(red_lane_op op, red_dtype in, red_map map, const uint8_t *p
                      v_u8 *acc) {
   const size_t step = VB / op_bytes(op) * float_bytes(in), row_bytes = ROW_VECTORS * step;
   for (unsigned first = 0; first < ROW_VECTORS; first += PASS) {
-    const uint8_t *x = p + first * step, *y = map == RED_MAP_PRODUCT ? q + first * step : x;
+    const uint8_t *x = p + first * step, *y = has_two(map) ? q + first * step : x;
     v_u8 a[PASS];
     UNROLLED
     for (unsigned j = 0; j < PASS; j++)
       a[j] = first_row(op, map, load(op, in, x + j * step), load(op, in, y + j * step));
     for (size_t r = 1; r < rows; r++) {
       x += row_bytes;
-      y = map == RED_MAP_PRODUCT ? y + row_bytes : x;
+      y = has_two(map) ? y + row_bytes : x;
       UNROLLED
       for (unsigned j = 0; j < PASS; j++)
         a[j] = next_row(op, in, map, a[j], load(op, in, x + j * step), load(op, in, y + j * step));
@@ -226,7 +234,7 @@ INLINE v_u8 odd_bf16(v_u8 x) {
 INLINE red_state whole_chunk_bf16(red_lane_op op, red_map map, const uint8_t *p, const uint8_t *q) {
   v_u8 acc[ROW_VECTORS];
   for (unsigned first = 0; first < ROW_VECTORS; first += PASS) {
-    const uint8_t *x = p + first / 2 * VB, *y = map == RED_MAP_PRODUCT ? q + first / 2 * VB : x;
+    const uint8_t *x = p + first / 2 * VB, *y = has_two(map) ? q + first / 2 * VB : x;
     v_u8 a[PASS];
     UNROLLED
     for (unsigned j = 0; j < PASS; j += 2) {
@@ -236,7 +244,7 @@ INLINE red_state whole_chunk_bf16(red_lane_op op, red_map map, const uint8_t *p,
     }
     for (size_t r = 1; r < ROWS; r++) {
       x += ROW_BYTES / 2;
-      y = map == RED_MAP_PRODUCT ? y + ROW_BYTES / 2 : x;
+      y = has_two(map) ? y + ROW_BYTES / 2 : x;
       UNROLLED
       for (unsigned j = 0; j < PASS; j += 2) {
         v_u8 xs = v_load(x + j / 2 * VB), ys = v_load(y + j / 2 * VB);
@@ -276,7 +284,7 @@ INLINE red_state part_of_chunk(red_lane_op op, red_dtype in, red_map map, const 
   } else {
     for (unsigned j = 0; j < ROW_VECTORS; j++) acc[j] = v_identity(op);
   }
-  add_partial_row(op, in, map, acc, p + done, map == RED_MAP_PRODUCT ? q + done : p + done, n - rows * lanes);
+  add_partial_row(op, in, map, acc, p + done, has_two(map) ? q + done : p + done, n - rows * lanes);
   return fold_row(op, acc);
 }
 
@@ -310,7 +318,7 @@ INLINE red_state reduce_rows(red_lane_op op, red_dtype in, red_map map, const vo
   size_t count = 0;
   for (; n >= size; n -= size, p += bytes) {
     node[count++] = whole_chunk(op, in, map, p, q);
-    if (map == RED_MAP_PRODUCT) q += bytes;
+    if (has_two(map)) q += bytes;
   }
   if (n > 0) node[count++] = part_of_chunk(op, in, map, p, q, n);
   for (; count > 1; count = (count + 1) / 2) {

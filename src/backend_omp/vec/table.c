@@ -13,7 +13,8 @@ RED_EXACT(X)
 RED_EXACT_PRODUCT(X)
 RED_EXACT_LONG_PRODUCT(X)
 #undef X
-#define X(suffix, op, in, wide) red_map_fn ISA(dot_##suffix), ISA(sumsq_##suffix), ISA(asum_##suffix);
+#define X(suffix, op, in, wide)                                                                                        \
+  red_map_fn ISA(dot_##suffix), ISA(abs_dot_##suffix), ISA(sumsq_##suffix), ISA(asum_##suffix);
 RED_MAP_FLOAT(X)
 #undef X
 #define X(suffix, in, bytes, is_signed)                                                                                \
@@ -95,8 +96,8 @@ const red_kernels ISA(red_kernels) = {
     .map =
         {
 #define X(suffix, op, in, wide)                                                                                        \
-  [RED_MAP_PRODUCT][in][wide] = ISA(dot_##suffix), [RED_MAP_SQUARE][in][wide] = ISA(sumsq_##suffix),                   \
-  [RED_MAP_ABS][in][wide] = ISA(asum_##suffix),
+  [RED_MAP_PRODUCT][in][wide] = ISA(dot_##suffix), [RED_MAP_ABS_PRODUCT][in][wide] = ISA(abs_dot_##suffix),            \
+  [RED_MAP_SQUARE][in][wide] = ISA(sumsq_##suffix), [RED_MAP_ABS][in][wide] = ISA(asum_##suffix),
             RED_MAP_FLOAT(X)
 #undef X
 #define X(suffix, in, bytes, is_signed)                                                                                \
