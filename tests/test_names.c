@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The texts of statuses, the version, the names and sizes of dtypes and operators. */
+#include "../src/backend_omp/tuning.def"
 #include "suite.h"
 
 START_TEST(statuses_have_texts) {
@@ -55,11 +56,34 @@ START_TEST(unknown_names) {
 }
 END_TEST
 
+/* The CPU's table of slow corners speaks of problems that there are, each once, with a reason. */
+START_TEST(slow_corners) {
+  static const struct {
+    const char *problem;
+    double speed;
+    const char *why;
+  } rows[] = {
+#define ROW(problem, speed, why) {problem, speed, why},
+      RED_CPU_SLOW_CORNERS(ROW)
+#undef ROW
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    red_problem problem;
+    ck_assert_msg(red_problem_parse(rows[i].problem, &problem) == RED_OK, "%s: %s", rows[i].problem, red_last_error());
+    ck_assert_msg(red_problem_resolve(&problem) == RED_OK, "%s: %s", rows[i].problem, red_last_error());
+    ck_assert_uint_eq(problem.n * red_dtype_bytes(problem.in), 256 << 10); /* as the table says */
+    ck_assert(rows[i].speed > 0 && *rows[i].why != '\0');
+    for (size_t k = 0; k < i; k++) ck_assert_str_ne(rows[i].problem, rows[k].problem);
+  }
+}
+END_TEST
+
 static void fill(TCase *tests) {
   tcase_add_test(tests, statuses_have_texts);
   tcase_add_test(tests, version);
   tcase_add_test(tests, names);
   tcase_add_test(tests, unknown_names);
+  tcase_add_test(tests, slow_corners);
 }
 
 int main(void) {
