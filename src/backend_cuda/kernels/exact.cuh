@@ -69,8 +69,8 @@ __device__ inline void add_share(const red_cuda_exact &args, const Source &sourc
   const uint64_t stride = static_cast<uint64_t>(args.workers) * Source::vectors * blockDim.x;
   const uint64_t begin = args.steps * stride + blockIdx.x * args.share;
   const uint64_t end = begin + args.share < args.vectors ? begin + args.share : args.vectors;
-  const uint64_t rest = begin + threadIdx.x;
-  uint64_t at = static_cast<uint64_t>(blockIdx.x) * Source::vectors * blockDim.x + threadIdx.x;
+  const uint64_t rest = begin + Source::place();
+  uint64_t at = static_cast<uint64_t>(blockIdx.x) * Source::vectors * blockDim.x + Source::place();
   typename Source::Batch now, next;
   if (args.steps == 0) {
     source.load_some(now, rest, end);

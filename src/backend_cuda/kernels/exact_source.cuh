@@ -125,13 +125,19 @@ template <unsigned In, unsigned Map> struct ExactSource {
     uint4 x[vectors], y[two ? vectors : 1];
   };
 
-  /* Vectors first, first + threads, ... */
+  /*
+   * Where this thread's first vector lies in what a block takes at a time: a warp's vectors lie together, and come from
+   * the memory one after the other.
+   */
+  __device__ static unsigned place() { return threadIdx.x / 32 * 32 * vectors + threadIdx.x % 32; }
+
+  /* Vectors first, first + 32, ... */
   __device__ void load(Batch &batch, uint64_t first) const {
 #pragma unroll
-    for (int k = 0; k < vectors; k++) batch.x[k] = load_vector(x + first + k * blockDim.x, policy);
+    for (int k = 0; k < vectors; k++) batch.x[k] = load_vector(x + first + k * 32, policy);
     if constexpr (two) {
 #pragma unroll
-      for (int k = 0; k < vectors; k++) batch.y[k] = load_second(first + k * blockDim.x);
+      for (int k = 0; k < vectors; k++) batch.y[k] = load_second(first + k * 32);
     }
     __syncwarp(); /* so that the compiler leaves the loads before what follows */
   }
@@ -139,11 +145,11 @@ template <unsigned In, unsigned Map> struct ExactSource {
   __device__ void load_some(Batch &batch, uint64_t first, uint64_t end) const {
 #pragma unroll
     for (int k = 0; k < vectors; k++)
-      if (first + k * blockDim.x < end) batch.x[k] = load_vector(x + first + k * blockDim.x, policy);
+      if (first + k * 32 < end) batch.x[k] = load_vector(x + first + k * 32, policy);
     if constexpr (two) {
 #pragma unroll
       for (int k = 0; k < vectors; k++)
-        if (first + k * blockDim.x < end) batch.y[k] = load_second(first + k * blockDim.x);
+        if (first + k * 32 < end) batch.y[k] = load_second(first + k * 32);
     }
     __syncwarp(); /* likewise */
   }
@@ -163,7 +169,7 @@ template <unsigned In, unsigned Map> struct ExactSource {
   __device__ void add_some(Accumulator &to, const Batch &batch, uint64_t first, uint64_t end) const {
 #pragma unroll
     for (int k = 0; k < vectors; k++) {
-      if (first + k * blockDim.x >= end) break;
+      if (first + k * 32 >= end) break;
       typename Mapping::Value value[per_vector];
 #pragma unroll
       for (int i = 0; i < per_vector; i++) value[i] = get(batch, k, i);

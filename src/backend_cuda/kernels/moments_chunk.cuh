@@ -31,7 +31,7 @@ template <class Element> __device__ inline double origin_of_codes(const Element 
 /* An element in f64. */
 template <class Element> __device__ inline double real(const Element &element, typename Element::Row row, unsigned v) {
   if constexpr (Element::is_float) {
-    return static_cast<double>(Element::number(row, v));
+    return Element::real(row, v);
   } else if constexpr (Element::bytes <= 2) {
     return static_cast<double>(static_cast<int32_t>(element.code(Element::bits(row, v)))) + origin_of_codes(element);
   } else if constexpr (Element::bytes ==
@@ -102,14 +102,14 @@ __device__ inline void add_exact(const Integer<2> &element, const Rows<Integer<2
   }
 }
 
+/* The shift of the thread's chunk, near its mean: all that waits for is the first row. */
 template <class Element, bool Whole>
-__device__ inline void gather_moments(const Element &element, const Rows<Element> &x, const void *in,
-                                      typename Element::Bits first, unsigned left,
-                                      MomentsScratch<true, Element::lanes> &scratch) {
+__device__ inline double shift_of_chunk(const Element &element, const Rows<Element> &x, typename Element::Bits first,
+                                        unsigned left, MomentsScratch<true, Element::lanes> &scratch) {
   using R = Rows<Element>;
   using S = typename R::S;
   constexpr unsigned lanes = Element::lanes;
-  double difference[lanes], square[lanes], origin = Whole || left > 0 ? origin_of(element, first) : 0;
+  double origin = Whole || left > 0 ? origin_of(element, first) : 0;
 #pragma unroll
   for (unsigned v = 0; v < lanes; v++) {
     bool here = Whole || R::place(0, v) < left;
@@ -118,6 +118,16 @@ __device__ inline void gather_moments(const Element &element, const Rows<Element
   __syncthreads();
   const unsigned own = threadIdx.x / S::threads, row = Whole || left > S::lanes ? S::lanes : left;
   double shift = origin + divide<S::lanes>(fold_row<S>(scratch.row, own), row);
+  if (threadIdx.x % S::threads == 0) scratch.shift[own] = shift;
+  return shift;
+}
+
+template <class Element, bool Whole>
+__device__ inline void gather_moments(const Element &element, const Rows<Element> &x, const void *in, double shift,
+                                      unsigned left, MomentsScratch<true, Element::lanes> &scratch) {
+  using S = typename Rows<Element>::S;
+  constexpr unsigned lanes = Element::lanes;
+  double difference[lanes], square[lanes];
   if constexpr (Element::bytes == 2 && !Element::is_float) {
     if (Whole || left >= S::lanes)
       add_exact(element, x, in, left, shift, difference, square);
@@ -131,7 +141,6 @@ __device__ inline void gather_moments(const Element &element, const Rows<Element
     scratch.difference[threadIdx.x * lanes + v] = difference[v];
     scratch.square[threadIdx.x * lanes + v] = square[v];
   }
-  if (threadIdx.x % S::threads == 0) scratch.shift[own] = shift;
 }
 
 /* ---- Chunks of one warp: bytes
@@ -195,14 +204,14 @@ __device__ inline Moments warp_moments(const Integer<1> &element, const Rows<Int
 /* Before the tile's barrier. */
 template <class Element, bool Whole>
 __device__ inline void gather_tile_moments(const red_cuda_reduce &args, const Rows<Element> &x,
-                                           typename Element::Bits first, unsigned left,
+                                           typename Element::Bits first, double shift, unsigned left,
                                            MomentsScratch<true, Element::lanes> &scratch) {
   const Element element(args.element);
   if constexpr (Element::bytes == 1) {
     Moments m = warp_moments<Whole>(element, x, args.in, first, left);
     if (threadIdx.x % 32 == 0) scratch.chunk[threadIdx.x / 32] = m;
   } else {
-    gather_moments<Element, Whole>(element, x, args.in, first, left, scratch);
+    gather_moments<Element, Whole>(element, x, args.in, shift, left, scratch);
   }
 }
 

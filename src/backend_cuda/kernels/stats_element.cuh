@@ -87,6 +87,7 @@ struct F32 : Float<RED_F32> {
   using Number = float;
   using Float<RED_F32>::Float;
   __device__ static float number(Row row, unsigned) { return __uint_as_float(row); }
+  __device__ static double real(Row row, unsigned) { return static_cast<double>(number(row, 0)); }
   struct Range {
     float least, most;
     __device__ explicit Range(const F32 &, Row row) : least(number(row, 0)), most(least) {}
@@ -104,6 +105,7 @@ struct F64 : Float<RED_F64> {
   using Number = double;
   using Float<RED_F64>::Float;
   __device__ static double number(Row row, unsigned) { return __longlong_as_double(static_cast<long long>(row)); }
+  __device__ static double real(Row row, unsigned) { return number(row, 0); }
   struct Range {
     double least, most;
     uint32_t some, every; /* the signs: of one at least, of all */
@@ -147,6 +149,19 @@ template <unsigned Dtype> struct Half : Float<Dtype> {
   __device__ static float number(Row row, unsigned v) {
     if (Dtype == RED_F16) return f16_to_f32(static_cast<uint16_t>(v != 0 ? row >> 16 : row));
     return __uint_as_float(v != 0 ? row & 0xffff0000u : row << 16);
+  }
+  /* In one conversion, where there is one. */
+  __device__ static double real(Row row, unsigned v) {
+#if __CUDA_ARCH__ >= 900
+    double x;
+    if (Dtype == RED_F16)
+      asm("cvt.f64.f16 %0, %1;" : "=d"(x) : "h"(static_cast<uint16_t>(v != 0 ? row >> 16 : row)));
+    else
+      asm("cvt.f64.bf16 %0, %1;" : "=d"(x) : "h"(static_cast<uint16_t>(v != 0 ? row >> 16 : row)));
+    return x;
+#else
+    return static_cast<double>(number(row, v));
+#endif
   }
 #if __CUDA_ARCH__ >= 800
   struct Range {

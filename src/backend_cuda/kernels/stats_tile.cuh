@@ -96,6 +96,9 @@ __device__ inline void gather_tile(const red_cuda_reduce &args, const Rows<Eleme
                                    typename Element::Bits first, StatsScratch<Element, WithMoments> &scratch) {
   const Element element(args.element);
   uint32_t nans = 0;
+  double shift = 0; /* before all else: the first row has come, and the others come meanwhile */
+  if constexpr (WithMoments && Element::bytes > 1)
+    shift = shift_of_chunk<Element, Whole>(element, x, first, chunk.left, scratch.moments);
   if constexpr (Element::is_float) {
     if (args.stats & (needs_sum | needs_extremes | needs_nans))
       nans = gather_sums<Element, Whole>(element, x, chunk.left, (args.stats & (needs_extremes | needs_nans)) != 0,
@@ -109,7 +112,7 @@ __device__ inline void gather_tile(const red_cuda_reduce &args, const Rows<Eleme
     if (threadIdx.x % 32 == 0) scratch.sum[threadIdx.x / 32] = sum;
   }
   if (args.stats & needs_extremes) store_extremes(element, x, nans > 0, scratch);
-  if constexpr (WithMoments) gather_tile_moments<Element, Whole>(args, x, first, chunk.left, scratch.moments);
+  if constexpr (WithMoments) gather_tile_moments<Element, Whole>(args, x, first, shift, chunk.left, scratch.moments);
 }
 
 /* The tile's summary, after the barrier, in thread 0. Missing elements were added as copies of in[0]. */
