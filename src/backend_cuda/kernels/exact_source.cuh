@@ -126,18 +126,19 @@ template <unsigned In, unsigned Map> struct ExactSource {
   };
 
   /*
-   * Where this thread's first vector lies in what a block takes at a time: a warp's vectors lie together, and come from
-   * the memory one after the other.
+   * Where this thread's first vector lies in what a block takes at a time, and how far apart are the others. A warp's
+   * lie together, which the memory likes better (0.977 instead of 0.968 of CUB's sum), but not with two inputs.
    */
-  __device__ static unsigned place() { return threadIdx.x / 32 * 32 * vectors + threadIdx.x % 32; }
+  __device__ static unsigned place() { return two ? threadIdx.x : threadIdx.x / 32 * 32 * vectors + threadIdx.x % 32; }
+  __device__ static unsigned spacing() { return two ? blockDim.x : 32; }
 
-  /* Vectors first, first + 32, ... */
+  /* Vectors first, first + spacing, ... */
   __device__ void load(Batch &batch, uint64_t first) const {
 #pragma unroll
-    for (int k = 0; k < vectors; k++) batch.x[k] = load_vector(x + first + k * 32, policy);
+    for (int k = 0; k < vectors; k++) batch.x[k] = load_vector(x + first + k * spacing(), policy);
     if constexpr (two) {
 #pragma unroll
-      for (int k = 0; k < vectors; k++) batch.y[k] = load_second(first + k * 32);
+      for (int k = 0; k < vectors; k++) batch.y[k] = load_second(first + k * spacing());
     }
     __syncwarp(); /* so that the compiler leaves the loads before what follows */
   }
@@ -145,11 +146,11 @@ template <unsigned In, unsigned Map> struct ExactSource {
   __device__ void load_some(Batch &batch, uint64_t first, uint64_t end) const {
 #pragma unroll
     for (int k = 0; k < vectors; k++)
-      if (first + k * 32 < end) batch.x[k] = load_vector(x + first + k * 32, policy);
+      if (first + k * spacing() < end) batch.x[k] = load_vector(x + first + k * spacing(), policy);
     if constexpr (two) {
 #pragma unroll
       for (int k = 0; k < vectors; k++)
-        if (first + k * 32 < end) batch.y[k] = load_second(first + k * 32);
+        if (first + k * spacing() < end) batch.y[k] = load_second(first + k * spacing());
     }
     __syncwarp(); /* likewise */
   }
@@ -169,7 +170,7 @@ template <unsigned In, unsigned Map> struct ExactSource {
   __device__ void add_some(Accumulator &to, const Batch &batch, uint64_t first, uint64_t end) const {
 #pragma unroll
     for (int k = 0; k < vectors; k++) {
-      if (first + k * 32 >= end) break;
+      if (first + k * spacing() >= end) break;
       typename Mapping::Value value[per_vector];
 #pragma unroll
       for (int i = 0; i < per_vector; i++) value[i] = get(batch, k, i);
