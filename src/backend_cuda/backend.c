@@ -57,7 +57,8 @@ static size_t say_why_not(red_device_info *list, size_t capacity, const char *re
   return 1;
 }
 
-static size_t probe(red_device_info *list, int *scores, size_t capacity) {
+static size_t probe(const char *item, red_device_info *list, int *scores, size_t capacity) {
+  (void)item;
   const char *reason = red_cuda_load();
   if (reason != NULL) return say_why_not(list, capacity, reason);
   int count = 0;

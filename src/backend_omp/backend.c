@@ -9,7 +9,8 @@
 #include "cpus.h"
 #include "room.h"
 
-static size_t probe(red_device_info *list, int *scores, size_t capacity) {
+static size_t probe(const char *item, red_device_info *list, int *scores, size_t capacity) {
+  (void)item;
   if (capacity == 0) return 1;
   snprintf(list->id, sizeof list->id, "omp");
   snprintf(list->name, sizeof list->name, "%s", red_cpu_model());

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The OpenCL room's door: probing, opening, describing, and the table of functions that the core knows. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,20 @@ static const char *platform_failure(cl_int error) {
   return red_cl_error_name(error);
 }
 
-/* All devices of all platforms, in the order of their ids; `visit` says whether to go on. */
-static bool visit_devices(bool (*visit)(void *state, const red_cl_traits *traits), void *state) {
+/* The platform of the device that an item such as "opencl:1.0" names, ALL if it is none of that kind. */
+#define ALL UINT_MAX
+static unsigned platform_of(const char *item) {
+  unsigned p, d;
+  int end = 0;
+  bool is_id = item != NULL && sscanf(item, "opencl:%u.%u%n", &p, &d, &end) == 2 && item[end] == '\0';
+  return is_id ? p : ALL;
+}
+
+/*
+ * All devices of one platform, or of all, in the order of their ids; `visit` says whether to go on. Drivers of other
+ * platforms are not started: each takes its time.
+ */
+static bool visit_devices(unsigned only, bool (*visit)(void *state, const red_cl_traits *traits), void *state) {
   cl_platform_id platforms[MOST_PLATFORMS];
   cl_uint platform_count = 0;
   bool any = false;
@@ -26,6 +39,7 @@ static bool visit_devices(bool (*visit)(void *state, const red_cl_traits *traits
   for (cl_uint p = 0; p < platform_count && p < MOST_PLATFORMS; p++) {
     cl_device_id devices[MOST_DEVICES];
     cl_uint device_count = 0;
+    if (only != ALL && p != only) continue;
     cl_int error = red_cl.GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &device_count);
     for (cl_uint d = 0; error == CL_SUCCESS && d < device_count && d < MOST_DEVICES; d++) {
       red_cl_traits traits;
@@ -72,14 +86,17 @@ static size_t unavailable(red_device_info *list, size_t capacity, const char *re
   return 1;
 }
 
-static size_t probe(red_device_info *list, int *scores, size_t capacity) {
+static size_t probe(const char *item, red_device_info *list, int *scores, size_t capacity) {
+  const unsigned only = platform_of(item);
   const char *reason = red_cl_open_api();
   if (reason != NULL) return unavailable(list, capacity, reason);
   cl_uint platforms = 0;
   cl_int error = red_cl.GetPlatformIDs(0, NULL, &platforms);
   if (error != CL_SUCCESS || platforms == 0) return unavailable(list, capacity, platform_failure(error));
+  if (only != ALL && only >= platforms) return 0;
   listing into = {list, scores, capacity, 0};
-  if (!visit_devices(list_device, &into)) return unavailable(list, capacity, "the OpenCL platforms have no device");
+  if (!visit_devices(only, list_device, &into))
+    return unavailable(list, capacity, "the OpenCL platforms have no device");
   return into.count;
 }
 
@@ -165,7 +182,7 @@ static red_status open_device(const char *id, const red_context_options *options
   const char *reason = red_cl_open_api();
   if (reason != NULL) return red_fail(RED_ERR_NO_DEVICE, "%s", reason);
   search wanted = {.id = id, .native = options->native_device};
-  visit_devices(seek_device, &wanted);
+  visit_devices(wanted.native != NULL ? ALL : platform_of(id), seek_device, &wanted);
   if (!wanted.hit) return no_such_device(id, options->native_device);
   if (wanted.found.reason[0] != '\0') return red_fail(RED_ERR_UNSUPPORTED, "%s", wanted.found.reason);
   red_cl_device *device = calloc(1, sizeof *device);

@@ -55,8 +55,11 @@ typedef struct red_backend {
   bool on_host;   /* its memory is host memory; executing needs no plan (plan, queue and workspace slots may be NULL) */
   bool addresses; /* device memory is named by addresses (not handles), so overlaps can be seen */
 
-  /* Fill up to `capacity` entries and say how many there are, at least one: an unavailable one with its reason. */
-  size_t (*probe)(red_device_info *list, int *scores, size_t capacity);
+  /*
+   * Fill up to `capacity` entries and say how many there are, at least one: an unavailable one with its reason. `item`
+   * is what a list asks for, "opencl:1.0", or NULL: whatever it does not name may be left out, all of it if need be.
+   */
+  size_t (*probe)(const char *item, red_device_info *list, int *scores, size_t capacity);
   /* Open the device `id` of a probed entry; options->native_* may name objects to share. */
   red_status (*open)(const char *id, const red_context_options *options, void **device);
   void (*close)(void *device);

@@ -50,14 +50,14 @@ static void add_reason(reasons *all, const char *who, const char *why) {
   red_log("%s: not taken: %s", who, why);
 }
 
-static size_t probe(const red_backend *backend, red_device_info *list, int *scores) {
+static size_t probe(const red_backend *backend, const char *item, red_device_info *list, int *scores) {
   memset(list, 0, MAX_DEVICES * sizeof *list);
   memset(scores, 0, MAX_DEVICES * sizeof *scores);
   for (size_t i = 0; i < MAX_DEVICES; i++) {
     list[i].size = sizeof *list;
     snprintf(list[i].backend, sizeof list[i].backend, "%s", backend->name);
   }
-  size_t count = backend->probe(list, scores, MAX_DEVICES);
+  size_t count = backend->probe(item, list, scores, MAX_DEVICES);
   return count < MAX_DEVICES ? count : MAX_DEVICES;
 }
 
@@ -141,7 +141,7 @@ static red_status open_item(const red_backend *backend, const char *item, const 
   red_device_info *list = malloc(MAX_DEVICES * sizeof *list);
   int scores[MAX_DEVICES];
   if (list == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory to probe devices");
-  size_t count = probe(backend, list, scores);
+  size_t count = probe(backend, item, list, scores);
   bool seen = false;
   *device = NULL;
   for (size_t i = 0; i < count && *device == NULL; i++) {
@@ -195,7 +195,7 @@ static red_status open_best(const red_selection *selection, bool on_host, const 
       add_reason(why, backends[b]->name, "excluded by the list");
       continue;
     }
-    size_t count = probe(backends[b], list, scores);
+    size_t count = probe(backends[b], NULL, list, scores);
     for (size_t tries = 0; tries < count && *device == NULL; tries++) {
       size_t best = 0;
       for (size_t i = 1; i < count; i++)
@@ -248,7 +248,7 @@ red_status red_devices(red_device_info *list, size_t capacity, size_t *count) {
   if (found == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory to probe devices");
   size_t total = 0;
   for (size_t b = 0; b < BACKENDS; b++) {
-    size_t here = probe(backends[b], found, scores);
+    size_t here = probe(backends[b], NULL, found, scores);
     for (size_t i = 0; i < here; i++, total++)
       if (total < capacity) list[total] = found[i];
   }

@@ -234,6 +234,57 @@ START_TEST(forked_child) {
 }
 END_TEST
 
+/* A loader with as many platforms as a test wants, all of them the one of the device under test. */
+static red_cl_api loader;
+static cl_platform_id platform;
+static cl_uint platforms_listed;
+static unsigned platforms_asked;
+
+static cl_int list_platforms(cl_uint room, cl_platform_id *list, cl_uint *count) {
+  for (cl_uint i = 0; list != NULL && i < room && i < platforms_listed; i++) list[i] = platform;
+  if (count != NULL) *count = platforms_listed;
+  return CL_SUCCESS;
+}
+
+static cl_int ask_platform(cl_platform_id asked, cl_device_type type, cl_uint room, cl_device_id *list,
+                           cl_uint *count) {
+  platforms_asked++;
+  return loader.GetDeviceIDs(asked, type, room, list, count);
+}
+
+static red_status open_named(const char *id, cl_uint platforms, red_device_info *info) {
+  red_context *named = NULL;
+  red_context_options options = {.size = sizeof options, .backend = id};
+  platforms_listed = platforms;
+  platforms_asked = 0;
+  red_status status = red_context_create(&options, &named);
+  if (status == RED_OK) ck_red(red_context_device(named, RED_DEVICE, info));
+  red_context_destroy(named);
+  return status;
+}
+
+/* Drivers take their time to start: one that the list does not name is left alone. */
+START_TEST(other_platforms) {
+  red_device_info info = {.size = sizeof info};
+  ck_assert_int_eq(red_cl.GetDeviceInfo(native_device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
+                   CL_SUCCESS);
+  loader = red_cl;
+  red_cl.GetPlatformIDs = list_platforms;
+  red_cl.GetDeviceIDs = ask_platform;
+  ck_red(open_named("opencl:0.0", 1, &info));
+  unsigned alone = platforms_asked;
+  ck_assert_uint_gt(alone, 0);
+  ck_red(open_named("opencl:2.0", 3, &info));
+  ck_assert_str_eq(info.id, "opencl:2.0");
+  ck_assert_uint_eq(platforms_asked, alone);
+  ck_red_fails(open_named("opencl:3.0", 3, &info), RED_ERR_NO_DEVICE, "no such device");
+  ck_assert_uint_eq(platforms_asked, 0);
+  ck_red(open_named("opencl", 3, &info));
+  ck_assert_uint_gt(platforms_asked, alone);
+  red_cl = loader;
+}
+END_TEST
+
 static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, open_native, close_native);
   tcase_add_test(tests, application_queue);
@@ -245,6 +296,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, refusals);
   tcase_add_test(tests, foreign_queue);
   tcase_add_test(tests, forked_child);
+  tcase_add_test(tests, other_platforms);
 }
 
 int main(void) {
