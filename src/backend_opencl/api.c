@@ -6,14 +6,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <unistd.h>
 
 red_cl_api red_cl;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *why_not;
 static char reason[256];
-static pid_t opened_in; /* drivers do not survive fork() */
+static volatile bool forked; /* in a child since the driver was started, which does not survive fork() */
 
 /* The address of a function as an object pointer: POSIX guarantees it, ISO C has no word for it. */
 static bool find(void *library, const char *name, void *slot) {
@@ -22,9 +21,20 @@ static bool find(void *library, const char *name, void *slot) {
   return symbol != NULL;
 }
 
+static void note_fork(void) {
+  forked = true;
+}
+
+bool red_cl_is_forked(void) {
+  return forked;
+}
+
 static void open_library(void) {
   const char *name = "libOpenCL.so.1";
-  opened_in = getpid();
+  if (pthread_atfork(NULL, NULL, note_fork) != 0) {
+    why_not = "no memory to be told of fork()";
+    return;
+  }
   red_cl_keep_environment();
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
@@ -44,8 +54,7 @@ static void open_library(void) {
 
 const char *red_cl_open_api(void) {
   pthread_once(&once, open_library);
-  if (why_not == NULL && opened_in != getpid())
-    return "the OpenCL driver was started before fork(): it does not work in the child";
+  if (why_not == NULL && forked) return "the OpenCL driver was started before fork(): it does not work in the child";
   return why_not;
 }
 

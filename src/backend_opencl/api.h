@@ -8,6 +8,8 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+#include <stdbool.h>
+
 #include "status.h"
 
 #include "api.def"
@@ -27,6 +29,9 @@ char **red_cl_helper_environment(void);
 
 /* Open the loader, once per process; NULL, or why there is none. A forked child is told so. */
 const char *red_cl_open_api(void);
+
+/* Is this a forked child of the process that opened it? Asked at every call: a flag, not a system call. */
+bool red_cl_is_forked(void);
 
 /* "CL_OUT_OF_RESOURCES"; "an unknown error" for what no header names. */
 const char *red_cl_error_name(cl_int error);

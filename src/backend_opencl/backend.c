@@ -157,7 +157,7 @@ static red_status tune(red_cl_device *device) {
 static void close_device(void *state) {
   red_cl_device *device = state;
   if (device == NULL) return;
-  if (device->owner == getpid()) { /* in a forked child the driver is dead: leave its objects alone */
+  if (!red_cl_is_forked()) { /* in a forked child the driver is dead: leave its objects alone */
     red_cl_queue_release(&device->own);
     red_cl_programs_release(device);
     if (device->context != NULL) red_cl.ReleaseContext(device->context);
@@ -217,7 +217,7 @@ static bool has_passed(const void *state) {
 }
 
 red_status red_cl_check_process(const red_cl_device *device) {
-  if (device->owner == getpid()) return RED_OK;
+  if (!red_cl_is_forked()) return RED_OK;
   return red_fail(RED_ERR_UNSUPPORTED,
                   "%s was opened by process %ld: OpenCL drivers do not survive fork(), and this is a child of it",
                   device->traits.id, (long)device->owner);
