@@ -39,6 +39,7 @@ typedef struct red_cl_traits {
   bool one_launch;     /* reductions: a work-group can wait for the words of others, kernels/once_lanes.cl */
   bool gives_binaries; /* worth keeping: the driver does not keep them itself */
   red_cl_shape shape;
+  unsigned capability; /* of NVIDIA's devices, 90 for 9.0; where kernels have no PTX, 0 */
   char detail[128];
   char reason[256]; /* why it cannot be used; empty if it can */
 } red_cl_traits;
@@ -192,6 +193,8 @@ void red_cl_programs_release(red_cl_device *device);
 /* ---- source.c: lanes of a row of a chunk, and how many work-items share them ---- */
 uint32_t red_cl_reduce_lanes(const red_cl_device *device, const red_lowered *lowered);
 uint32_t red_cl_reduce_group(const red_cl_device *device, const red_lowered *lowered);
+/* Columns of a chunk side by side that a lane takes, 1 if they are apart. */
+uint32_t red_cl_reduce_adjacent(const red_cl_device *device, const red_lowered *lowered);
 
 /* ---- cache.c: binaries on disk ---- */
 typedef struct red_cl_cache_entry {

@@ -55,7 +55,7 @@ static unsigned node_level(const red_cl_device *device, const red_lowered *lower
 /* ---- One launch: nodes lie on the board ---- */
 
 #define FLIGHT    8     /* words of 64 bits that a lane waits for at a time; of floats of 32 bits twice as many */
-#define FEW_BYTES 32768 /* that a work-group reads at least, where there are many */
+#define FEW_BYTES 65536 /* that a work-group reads at least, where there are many: half as much by chunks */
 
 bool red_cl_nodes_at_once(const red_cl_device *device, const red_lowered *lowered) {
   return device->traits.one_launch && lowered->kind == RED_REDUCE && !red_is_paired(lowered);
@@ -77,7 +77,8 @@ static stages lay_out_once(const red_cl_device *device, const red_lowered *lower
   unsigned level = 0;
   while (nodes_of(chunks, level) > teams * members) level++;
   uint64_t enough = device->traits.units * device->tuning.reduce_runs_per_unit;
-  while (bytes << level < FEW_BYTES && nodes_of(chunks, level) > enough) level++;
+  uint64_t few = lowered->canonical ? FEW_BYTES / 2 : FEW_BYTES;
+  while (bytes << level < few && nodes_of(chunks, level) > enough) level++;
   return (stages){.count = 2,
                   .level = {level, 40},
                   .nodes = {nodes_of(chunks, level), 1},

@@ -39,13 +39,19 @@ static bool is_signed(red_dtype dtype) {
   return dtype == RED_I8 || dtype == RED_I16 || dtype == RED_I32 || dtype == RED_I64;
 }
 
+/* The magnitude of an element without a sign is the element. */
+static red_map kernel_map(const red_lowered *lowered) {
+  bool as_it_is = lowered->map == RED_MAP_ABS && !lowered->in_float && !lowered->in_signed;
+  return as_it_is ? RED_MAP_NONE : lowered->map;
+}
+
 /* Where only the width of the elements matters they are called unsigned: fewer programs. */
 static red_dtype kernel_dtype(const red_lowered *lowered) {
   if (lowered->kind == RED_STATS || lowered->canonical || lowered->exact) return lowered->in;
   switch (lowered->family) {
   case RED_FAMILY_ADD:
   case RED_FAMILY_MUL:
-    return lowered->in_bytes == 8 && lowered->map != RED_MAP_ABS ? RED_U64 : lowered->in;
+    return lowered->in_bytes == 8 && kernel_map(lowered) != RED_MAP_ABS ? RED_U64 : lowered->in;
   case RED_FAMILY_MIN:
   case RED_FAMILY_ARGMIN:
     return lowered->in_float ? lowered->in : unsigned_of(lowered->in_bytes);
@@ -62,6 +68,12 @@ uint32_t red_cl_reduce_lanes(const red_cl_device *device, const red_lowered *low
 uint32_t red_cl_reduce_group(const red_cl_device *device, const red_lowered *lowered) {
   uint32_t lanes = red_cl_reduce_lanes(device, lowered);
   return device->group < lanes ? device->group : lanes;
+}
+
+uint32_t red_cl_reduce_adjacent(const red_cl_device *device, const red_lowered *lowered) {
+  bool halves = lowered->kind == RED_REDUCE && lowered->canonical && lowered->in_bytes == 2 && !red_is_paired(lowered);
+  bool whole = red_cl_reduce_group(device, lowered) == red_cl_reduce_lanes(device, lowered);
+  return halves && whole && !red_cl_is_wide(device) ? 16u / lowered->acc_bytes : 1;
 }
 
 /* ---- Options ---- */
@@ -90,9 +102,10 @@ static int begin_options(const red_cl_device *device, red_family family, uint32_
                          red_dtype in, char *text) {
   return snprintf(text, RED_CL_MOST_OPTIONS,
                   "-w -cl-std=%s -DRED_SHAPE_%s -DRED_GROUP=%u -DRED_%s -DRED_CANONICAL=%u -DRED_IN_%s -DRED_IN_BITS=%d"
-                  " -DRED_IN_FLOAT=%d -DRED_IN_SIGNED=%d",
+                  " -DRED_IN_FLOAT=%d -DRED_IN_SIGNED=%d -DRED_PTX=%u",
                   standard_of(device), shape_macros[device->traits.shape], (unsigned)group, family_names[family],
-                  canonical, red_dtype_name(in), 8 * (int)red_dtype_bytes(in), is_float(in), is_signed(in));
+                  canonical, red_dtype_name(in), 8 * (int)red_dtype_bytes(in), is_float(in), is_signed(in),
+                  device->traits.capability);
 }
 
 /* A row of moments is that of a sum of such elements in their default accumulator. */
@@ -129,8 +142,11 @@ static void element_options(const red_cl_device *device, const red_lowered *lowe
   if (!scan) {
     used += snprintf(text + used, room, " -DRED_LANES=%u -DRED_CHUNK=%u -DRED_NARROW_VALUES",
                      (unsigned)red_cl_reduce_lanes(device, lowered), (unsigned)red_chunk_elements(lowered));
-    if (lowered->map != RED_MAP_NONE)
-      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_MAP=%d", (int)lowered->map);
+    if (red_cl_reduce_adjacent(device, lowered) > 1)
+      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ADJACENT=%u",
+                       (unsigned)red_cl_reduce_adjacent(device, lowered));
+    if (kernel_map(lowered) != RED_MAP_NONE)
+      used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_MAP=%d", (int)kernel_map(lowered));
     if (red_is_paired(lowered)) used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_PAIRED");
     if (lowered->kind == RED_REDUCE && rounds(lowered))
       used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_ROUNDS");
@@ -165,8 +181,9 @@ static void add_text(red_cl_source *all, const char *text) {
 
 /* What RED_V names is compiled for one value and for sixteen. */
 static void add_for_widths(red_cl_source *all, const char *first, const char *second) {
-  static const char *const one = "#undef RED_V\n#define RED_V(name) name\n";
-  static const char *const sixteen = "#undef RED_V\n#define RED_V(name) RED_JOIN(name, 16)\n";
+  static const char *const one = "#undef RED_V\n#define RED_V(name) name\n#undef RED_WIDTH\n#define RED_WIDTH 1\n";
+  static const char *const sixteen =
+      "#undef RED_V\n#define RED_V(name) RED_JOIN(name, 16)\n#undef RED_WIDTH\n#define RED_WIDTH 16\n";
   add_text(all, one);
   add_text(all, first);
   if (second != NULL) add_text(all, second);
@@ -201,11 +218,30 @@ static void stats_texts(bool wide, const red_lowered *lowered, red_cl_source *al
   add_text(all, wide ? red_cl_text_stats_wide_cl : red_cl_text_stats_lanes_cl);
 }
 
-static void reduce_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
+/* How a work-group comes from elements to its node: in the canonical order by chunks. */
+static void group_texts(const red_cl_device *device, const red_lowered *lowered, red_cl_source *all) {
+  bool keys = lowered->family == RED_FAMILY_MIN || lowered->family == RED_FAMILY_ARGMIN;
+  add_text(all, red_cl_text_lanes_cl);
+  add_text(all, red_cl_text_fold_lanes_cl);
+  if (lowered->kind == RED_STATS || (lowered->canonical && red_cl_reduce_adjacent(device, lowered) == 1)) {
+    add_text(all, red_cl_text_chunk_lanes_cl);
+  } else if (lowered->canonical) {
+    add_text(all, red_cl_text_chunk_adjacent_cl);
+  } else {
+    add_text(all, red_cl_text_bags_cl);
+    if (keys) add_text(all, red_cl_text_keys_cl);
+    add_text(all, red_cl_text_vectors_cl);
+  }
+}
+
+static void reduce_texts(const red_cl_device *device, const red_lowered *lowered, red_cl_source *all) {
+  const bool wide = red_cl_is_wide(device);
   if (!red_is_paired(lowered)) { /* the host finishes those */
+    const bool by_doubles = device->traits.capability > 0;
     add_text(all, red_cl_text_last_cl);
-    if (rounds(lowered)) add_text(all, red_cl_text_round_cl);
+    if (rounds(lowered) && !by_doubles) add_text(all, red_cl_text_round_cl);
     add_text(all, red_cl_text_results_cl);
+    if (rounds(lowered) && by_doubles) add_text(all, red_cl_text_round_odd_cl);
     add_text(all, red_cl_text_finish_cl);
   }
   if (!wide) add_text(all, red_cl_text_board_cl);
@@ -223,19 +259,22 @@ static void exact_texts(bool wide, const red_cl_device *device, const red_lowere
   add_text(all, red_cl_text_exact_finish_cl);
 }
 
-static void element_texts(bool wide, bool pipe, const red_lowered *lowered, red_cl_source *all) {
+static void element_texts(const red_cl_device *device, const red_lowered *lowered, red_cl_source *all) {
+  const bool wide = red_cl_is_wide(device);
   add_for_widths(all, red_cl_text_elements_cl, red_cl_text_convert_cl);
   add_text(all, red_cl_text_nodes_cl);
   if (red_is_scan(lowered->kind)) {
-    scan_texts(wide, pipe, lowered, all);
+    scan_texts(wide, red_cl_has_pipe(device, lowered), lowered, all);
     return;
   }
-  if (!wide) add_text(all, red_cl_text_lanes_cl);
-  add_text(all, wide ? red_cl_text_chunk_wide_cl : red_cl_text_chunk_lanes_cl);
+  if (wide)
+    add_text(all, red_cl_text_chunk_wide_cl);
+  else
+    group_texts(device, lowered, all);
   if (lowered->kind == RED_STATS)
     stats_texts(wide, lowered, all);
   else
-    reduce_texts(wide, lowered, all);
+    reduce_texts(device, lowered, all);
 }
 
 static void node_texts(bool wide, const red_lowered *lowered, red_cl_source *all) {
@@ -260,6 +299,6 @@ void red_cl_source_of(const red_cl_device *device, const red_lowered *lowered, r
     exact_texts(wide, device, lowered, source);
   } else {
     element_options(device, lowered, source->options);
-    element_texts(wide, red_cl_has_pipe(device, lowered), lowered, source);
+    element_texts(device, lowered, source);
   }
 }

@@ -166,10 +166,12 @@ static bool one_pass(const red_cl_traits *traits) {
 }
 
 #define DEVICE_COMPUTE_CAPABILITY_MAJOR_NV 0x4000 /* cl_nv_device_attribute_query */
+#define DEVICE_COMPUTE_CAPABILITY_MINOR_NV 0x4001
 
-static uint64_t compute_capability(const red_cl_traits *traits) {
+static unsigned compute_capability(const red_cl_traits *traits) {
   if (traits->shape != RED_CL_PTX) return 0;
-  return device_number(traits->device, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof(cl_uint));
+  uint64_t major = device_number(traits->device, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof(cl_uint));
+  return (unsigned)(10 * major + device_number(traits->device, DEVICE_COMPUTE_CAPABILITY_MINOR_NV, sizeof(cl_uint)));
 }
 
 /*
@@ -179,7 +181,7 @@ static uint64_t compute_capability(const red_cl_traits *traits) {
 static bool has_pipe(const red_cl_traits *traits) {
   const char *forced = getenv("RED_OPENCL_SCAN");
   if (forced != NULL && strcmp(forced, "windows") == 0) return false;
-  return compute_capability(traits) >= 9 && traits->most_group >= RED_CL_PIPE_THREADS && traits->local_memory >= 49152;
+  return traits->capability >= 90 && traits->most_group >= RED_CL_PIPE_THREADS && traits->local_memory >= 49152;
 }
 
 /*
@@ -192,7 +194,7 @@ static bool one_launch(const red_cl_traits *traits) {
   if (traits->shape == RED_CL_WIDE) return false;
   if (forced != NULL && strcmp(forced, "launch") == 0) return true;
   if (forced != NULL && strcmp(forced, "stages") == 0) return false;
-  return compute_capability(traits) >= 7;
+  return traits->capability >= 70;
 }
 
 void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, unsigned d, red_cl_traits *traits) {
@@ -223,6 +225,7 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   else
     choose_shape(traits, extensions != NULL ? extensions : "");
   free(extensions);
+  traits->capability = compute_capability(traits);
   traits->one_launch = one_launch(traits);
   traits->pipe = has_pipe(traits);
   snprintf(traits->detail, sizeof traits->detail, "%.10s, %s, %sdriver %.48s", traits->device_version,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Scans of arrays that begin where the device's vectors do, of lengths around the seams of tiles and of groups of
- * tiles, one after the other in a queue, so that each finds what the ones before have left; in place too.
+ * tiles, one after the other in a queue, so that each finds what the ones before have left; in place too. Reductions
+ * of several tiles a work-group.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,10 +99,33 @@ START_TEST(many_tiles) {
 }
 END_TEST
 
+/* Reductions so long that each work-group has several tiles of 16 KB, which begin and end anywhere. */
+START_TEST(long_runs) {
+  static const struct {
+    red_op op;
+    red_dtype in;
+  } narrow[] = {{RED_SUM, RED_I8},         {RED_SUM, RED_U8},    {RED_DOT, RED_I8},    {RED_ASUM, RED_I8},
+                {RED_MIN, RED_U8},         {RED_ARGMAX, RED_I8}, {RED_BAND, RED_U8},   {RED_COUNT_NONZERO, RED_I8},
+                {RED_SUM, RED_I16},        {RED_MAX, RED_F16},   {RED_SUM, RED_F16},   {RED_DOT, RED_BF16},
+                {RED_ARGMINNUM, RED_BF16}, {RED_NRM2, RED_F16},  {RED_PROD, RED_I32},  {RED_MINNUM, RED_F32},
+                {RED_ARGMIN, RED_F32},     {RED_MEAN, RED_F32},  {RED_ARGMAX, RED_F64}};
+  const uint64_t chunk = 4096, runs_of_a_unit = 16;
+  random_state random = random_start(3);
+  red_device_info info = {.size = sizeof info};
+  ck_red(red_context_device(context, RED_DEVICE, &info));
+  for (unsigned c = 0; c < sizeof narrow / sizeof *narrow; c++) {
+    uint64_t chunks = 9 * info.units * runs_of_a_unit / red_dtype_bytes(narrow[c].in);
+    red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, narrow[c].op, narrow[c].in, chunks * chunk + 4321 + c);
+    compare_on_device(&problem, NULL, &random);
+  }
+}
+END_TEST
+
 static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, open_native, close_native);
   tcase_add_test(tests, seams);
   tcase_add_test(tests, many_tiles);
+  tcase_add_test(tests, long_runs);
 }
 
 int main(void) {

@@ -6,68 +6,6 @@
 #define RED_ROWS (RED_CHUNK / RED_LANES)
 #define RED_COLUMNS (RED_LANES / RED_GROUP) /* of each lane */
 
-static red_node red_shuffle_node(red_node node, uint down) {
-#if defined(RED_ARGMIN)
-  node.key = (RED_KEY)red_shuffle((ulong)(long)node.key, down);
-  node.index = red_shuffle(node.index, down);
-  return node;
-#elif defined(RED_PAIRED)
-  node.sum = RED_STATE_OF(red_shuffle(RED_BITS(node.sum), down));
-  node.size = RED_STATE_OF(red_shuffle(RED_BITS(node.size), down));
-  return node;
-#else
-  return red_unpack(red_shuffle(red_pack(node), down));
-#endif
-}
-
-/* The lanes' nodes folded by halving: lane 0 gets the result. */
-static red_node red_group_fold(red_node node, uint lane, local red_node *scratch) {
-  uint team = red_team();
-  scratch[lane] = node;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (team == 1) {
-    for (uint half_count = RED_GROUP / 2; half_count > 0; half_count /= 2) {
-      if (lane < half_count) scratch[lane] = red_merge(scratch[lane], scratch[lane + half_count]);
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    return scratch[0];
-  }
-  if (lane < team) {
-    for (uint half_count = RED_GROUP / team / 2; half_count > 0; half_count /= 2)
-      for (uint k = 0; k < half_count; k++)
-        scratch[lane + k * team] = red_merge(scratch[lane + k * team], scratch[lane + (k + half_count) * team]);
-    node = scratch[lane];
-    for (uint down = team / 2; down > 0; down /= 2) node = red_merge(node, red_shuffle_node(node, down));
-  }
-  return node;
-}
-
-#if defined(RED_ARGMIN)
-
-static void red_take(red_node *node, RED_KEY key, ulong index) {
-  if (key >= node->key && node->index != (ulong)-1) return;
-  node->key = key;
-  node->index = index;
-}
-
-static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
-                           red_rules rules) {
-  red_node node = red_identity();
-  if (count == RED_CHUNK) {
-    RED_ELEMENT row[RED_ROWS];
-#pragma unroll
-    for (uint r = 0; r < RED_ROWS; r++) row[r] = x[first + lane + r * RED_LANES];
-    RED_HOLD();
-#pragma unroll
-    for (uint r = 0; r < RED_ROWS; r++) red_take(&node, red_lift(row[r], rules), first + lane + r * RED_LANES);
-  } else {
-    for (uint i = lane; i < count; i += RED_LANES) red_take(&node, red_lift(x[first + i], rules), first + i);
-  }
-  return node;
-}
-
-#else
-
 /* What a lane accumulates. */
 #if defined(RED_PAIRED)
 typedef red_node red_column_value;
@@ -108,8 +46,6 @@ static red_node red_column(global const RED_ELEMENT *x, global const RED_ELEMENT
   return RED_COLUMN_NODE(value);
 }
 
-#endif
-
 /* All columns of one lane in a chunk, y being the second input, or x; its own columns fold without help. */
 static red_node red_lane_node(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong first, uint count, uint lane,
                               red_rules rules) {
@@ -118,4 +54,13 @@ static red_node red_lane_node(global const RED_ELEMENT *x, global const RED_ELEM
   for (uint half_count = RED_COLUMNS / 2; half_count > 0; half_count /= 2)
     for (uint v = 0; v < half_count; v++) column[v] = red_merge(column[v], column[v + half_count]);
   return column[0];
+}
+
+/* The node of the chunk at `at`, in lane 0. */
+#define RED_SIDE 1
+#define RED_SCRATCH RED_GROUP
+static red_node red_tile_node(global const RED_ELEMENT *x, global const RED_ELEMENT *y, ulong at, ulong end, uint lane,
+                              red_rules rules, local red_node *scratch) {
+  red_node node = red_lane_node(x, y, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules);
+  return red_group_fold(node, lane, scratch);
 }

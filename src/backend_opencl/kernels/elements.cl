@@ -11,7 +11,11 @@ static RED_V(RED_VALUE) RED_V(red_op)(RED_V(RED_VALUE) a, RED_V(RED_VALUE) b) {
 #if RED_IN_FLOAT && RED_IN_BITS <= 32
 /* Exact; f16 by integers, so that no device needs half support. */
 static RED_V(float) RED_V(red_widen)(RED_V(RED_ELEMENT) bits) {
-#if defined(RED_IN_f16)
+#if defined(RED_IN_f16) && RED_PTX && RED_WIDTH == 1
+  float wide;
+  __asm__("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+  return wide;
+#elif defined(RED_IN_f16)
   RED_V(uint) wide = RED_V(convert_uint)(bits);
   RED_V(uint) magnitude = (wide & 0x7fffu) << 13;
   RED_V(uint) finite = RED_V(as_uint)(RED_V(as_float)(magnitude) * 0x1p112f); /* rebias; subnormals come out normal */
@@ -31,9 +35,11 @@ static RED_V(RED_KEY) RED_V(red_key)(RED_V(RED_ELEMENT) bits, red_rules rules) {
 #if RED_IN_FLOAT
   RED_V(RED_ELEMENT) magnitude = bits & (RED_ELEMENT)RED_MOST;
   RED_V(RED_KEY) nan = magnitude > (RED_ELEMENT)rules.inf;
-  RED_V(RED_KEY) zero = magnitude == (RED_ELEMENT)0;
   RED_V(RED_ELEMENT) plain = bits;
-  if (rules.merge_zeros) plain = select(bits, (RED_V(RED_ELEMENT))(0), zero);
+#if !defined(RED_MIN)
+  RED_V(RED_KEY) zero = magnitude == (RED_ELEMENT)0;
+  if (RED_ZEROS_MERGE || rules.merge_zeros) plain = select(bits, (RED_V(RED_ELEMENT))(0), zero);
+#endif
   RED_V(RED_KEY) key = RED_V(RED_JOIN(as_, RED_KEY))(plain);
   key ^= (key >> (RED_KEY)(RED_IN_BITS - 1)) & (RED_KEY)RED_MOST; /* negative: a larger magnitude is less */
   key ^= (RED_KEY)rules.key_xor;

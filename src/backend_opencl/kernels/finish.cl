@@ -4,7 +4,9 @@ static ulong red_finished(red_node node, red_rules rules, red_last last) {
 #if !defined(RED_ARGMIN)
   if (last.has_init) node = red_merge(red_unpack(last.init), node);
 #endif
-#if RED_ROUNDS
+#if RED_ROUNDS && RED_PTX
+  return red_rounded(node, last);
+#elif RED_ROUNDS
   red_long sum; /* S, whose root or quotient is rounded once */
   red_long_clear(&sum);
 #if RED_CANONICAL == 32

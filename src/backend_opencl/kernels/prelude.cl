@@ -14,7 +14,7 @@
  * A node lies in memory as RED_SLOT words of 64 bits, laid out as red_state is.
  */
 #pragma OPENCL FP_CONTRACT OFF
-#if RED_CANONICAL == 64 || RED_WANT_MOMENTS || RED_DOUBLES
+#if RED_CANONICAL == 64 || RED_WANT_MOMENTS || RED_DOUBLES || (RED_ROUNDS && RED_PTX)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
@@ -98,6 +98,13 @@
 #define RED_BITS_IDENTITY (-1L)
 #else
 #define RED_BITS_IDENTITY 0
+#endif
+
+/* Arg operators take zeros for equal; statistics say when. */
+#if defined(RED_ARGMIN)
+#define RED_ZEROS_MERGE 1
+#else
+#define RED_ZEROS_MERGE 0
 #endif
 
 /* How wide a value is. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reduce on GPUs: a work-group of RED_GROUP lanes takes a run of chunks, one at a time. */
+/* Reduce on GPUs: a work-group of RED_GROUP lanes takes a run of chunks. */
 
 #if RED_CANONICAL
-/* A chunk's node joins those that wait for their right neighbours, as a binary counter counts: how many wait now. */
-static uint red_join_waiting(local red_node *waiting, uint height, uint chunk, red_node node) {
-  for (; chunk & 1; chunk >>= 1) node = red_merge(waiting[--height], node);
+/* A tile's node joins those that wait for their right neighbours, as a binary counter counts: how many wait now. */
+static uint red_join_waiting(local red_node *waiting, uint height, uint tile, red_node node) {
+  for (; tile & 1; tile >>= 1) node = red_merge(waiting[--height], node);
   waiting[height] = node;
   return height + 1;
 }
@@ -20,24 +20,25 @@ static red_node red_root_of_waiting(local red_node *waiting, uint height) {
 kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
 red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules, global ulong *nodes,
                   ulong nodes_at RED_SECOND_PARAMETERS RED_ONCE_PARAMETERS) {
-  local red_node scratch[2 * RED_GROUP]; /* two, so that one barrier a chunk is enough */
-  local red_node waiting[32];
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);
-  uint lane = red_lane(), height = 0, chunk = 0;
+  uint lane = red_lane();
   ulong first = get_group_id(0) * ((ulong)RED_CHUNK << level);
   ulong end = min(n, first + ((ulong)RED_CHUNK << level));
 #if RED_CANONICAL
-  for (ulong at = first; at < end; at += RED_CHUNK, chunk++) {
-    red_node node = red_lane_node(x, y, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules);
-    node = red_group_fold(node, lane, scratch + (chunk & 1) * RED_GROUP);
-    if (lane == 0) height = red_join_waiting(waiting, height, chunk, node);
+  local red_node scratch[2 * RED_SCRATCH]; /* two, so that one barrier a tile is enough */
+  local red_node waiting[32];
+  uint height = 0, tile = 0;
+  for (ulong at = first; at < end; at += RED_SIDE * RED_CHUNK, tile++) {
+    red_node node = red_tile_node(x, y, at, end, lane, rules, scratch + (tile & 1) * RED_SCRATCH);
+    if (lane == 0) height = red_join_waiting(waiting, height, tile, node);
   }
   red_node node = lane == 0 ? red_root_of_waiting(waiting, height) : red_identity();
 #else
-  red_node node = red_identity(); /* any order: the lanes meet only once */
-  for (ulong at = first; at < end; at += RED_CHUNK)
-    node = red_merge(node, red_lane_node(x, y, at, (uint)min(end - at, (ulong)RED_CHUNK), lane, rules));
-  node = red_group_fold(node, lane, scratch);
+  local red_node scratch[RED_GROUP]; /* any order: the lanes meet only once */
+  red_node node = red_group_fold(red_run_node(x, y, first, end, lane, rules), lane, scratch);
+#if defined(RED_ARGMIN)
+  if (lane == 0) node = red_found(node, x, end, rules);
+#endif
 #endif
 #if RED_ONCE
   if (!red_await_all(board + board_at, epoch, lane, scratch, &node) || lane != 0) return;
