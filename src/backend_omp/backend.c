@@ -82,7 +82,7 @@ static red_status execute(void *device, const void *plan, const red_lowered *low
   void *out = (char *)exec->out + exec->out_offset;
   switch (lowered->kind) {
   case RED_REDUCE:
-    if (lowered->exact) return red_cpu_exact(device, lowered, in, in2, exec->exact);
+    if (lowered->exact) return red_cpu_exact(device, lowered, in, in2, exec->exact, exec->result_only);
     if (lowered->bounded) return red_cpu_bounded(device, lowered, in, in2, exec->pair);
     return red_cpu_reduce(device, lowered, in, in2, out);
   case RED_STATS:

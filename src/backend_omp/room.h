@@ -95,9 +95,9 @@ red_state red_cpu_reduce_state(const red_cpu *cpu, const red_lowered *lowered, c
 red_status red_cpu_bounded(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2,
                            red_pair *pair);
 
-/* exact.c: the sum of an exact problem, whatever was in *sum. */
+/* exact.c: the sum of an exact problem, or one that has its result, whatever was in *sum. */
 red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const void *in, const void *in2,
-                         red_exact *sum);
+                         red_exact *sum, bool result_only);
 
 /* Least (key, index) of a range, the index counted from the array's start. */
 red_state red_cpu_argmin(const red_kernels *kernels, const red_lowered *lowered, const void *in, red_range range);

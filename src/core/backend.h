@@ -34,6 +34,8 @@ typedef struct red_exec {
   red_stats_state *stats;
   /* Exact reductions into host memory (on_host: into any): fill this instead of `out`; the core finishes. */
   red_exact *exact;
+  /* Exact reductions: the core does nothing with *exact but finish it, so any sum with the true result will do. */
+  bool result_only;
   /* Bounded reductions that are not exact: fill this with raw states instead of `out`; the core finishes. */
   red_pair *pair;
 } red_exec;

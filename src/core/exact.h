@@ -77,4 +77,24 @@ void red_exact_measure(const red_exact *sum, red_exact_magnitude *magnitude);
  */
 red_status red_exact_finish(const red_lowered *lowered, const red_exact *sum, uint64_t count, void *out);
 
+/* ---- exact_loss.c ---- */
+
+/*
+ * What a sum lacks of the true one: at most terms * 2^unit, up or down. Where the core wants nothing but the result, that
+ * much may be left out: all sums so near have one result, or the sum is made again.
+ */
+typedef struct red_exact_loss {
+  uint64_t terms;
+  int unit;
+  unsigned precision; /* of the result, in bits */
+} red_exact_loss;
+
+red_exact_loss red_exact_no_loss(const red_lowered *lowered);
+void red_exact_lose(red_exact_loss *loss, uint64_t terms, int unit);
+
+/* Is the loss so small beside the sum that the result is likely to be known? */
+bool red_exact_is_promising(const red_exact *sum, const red_exact_loss *loss);
+/* Is the result of `sum` that of the true sum? */
+bool red_exact_is_settled(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss, uint64_t count);
+
 #endif

@@ -171,6 +171,7 @@ static red_status execute_stats(const red_plan *plan, red_queue *queue, red_exec
 static red_status execute_exact(const red_plan *plan, red_queue *queue, red_exec *exec) {
   red_exact sum;
   exec->exact = &sum;
+  exec->result_only = true;
   red_status status = execute(plan, queue, exec);
   if (status != RED_OK) return status;
   red_fpenv saved = red_fpenv_enter();

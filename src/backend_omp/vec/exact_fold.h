@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Folds: sums in two or three doubles without rounding. Each part begins as 3/2 of a power of two so large that its
+ * Folds: sums in two or three doubles without rounding, or in one or two with what that loses known (exact_lossy.h). Each part begins as 3/2 of a power of two so large that its
  * last place, 2^grid of its own, never changes: what a part takes of x is x rounded to its grid, the rest is found
  * exactly and handed to the next, and the last one takes all of it. What they have taken in the end is a difference of
  * their bits.
@@ -14,13 +14,14 @@ enum {
   LANES = VB / 8
 };
 
-/* With two levels there is no middle. */
+/* With two levels there is no middle, with one only the coarse part. */
 typedef struct fold {
   v_f64 coarse, middle, fine;
 } fold;
 
 INLINE fold fold_in(fold f, v_f64 x, unsigned levels) {
   const v_f64 coarse = f.coarse + x, rest = x - (coarse - f.coarse);
+  if (levels == 1) return (fold){.coarse = coarse};
   if (levels == 2) return (fold){coarse, f.middle, f.fine + rest};
   const v_f64 middle = f.middle + rest;
   return (fold){coarse, middle, f.fine + (rest - (middle - f.middle))};
@@ -41,6 +42,7 @@ INLINE v_f64 part_start(int grid) {
 
 INLINE fold fold_start(int grid, int adds, unsigned levels) {
   const int next = finer(grid, adds);
+  if (levels == 1) return (fold){.coarse = part_start(grid)};
   if (levels == 2) return (fold){part_start(grid), (v_f64){0}, part_start(next)};
   return (fold){part_start(grid), part_start(next), part_start(finer(next, adds))};
 }
@@ -60,24 +62,21 @@ INLINE bool find_grid(range r, int adds, unsigned levels, int *grid) {
   return least <= most;
 }
 
-/* What one part of some folds has taken. */
-INLINE void add_parts(const v_f64 *part, unsigned count, int grid, red_exact *sum) {
+/* What one part of some folds has taken, of numbers that were scaled down by 2^scale. */
+INLINE void add_parts(const v_f64 *part, unsigned count, int grid, unsigned scale, red_exact *sum) {
   const v_u64 start = (v_u64)part_start(grid);
   v_u64 places = {0};
   int64_t all = 0;
   for (unsigned k = 0; k < count; k++) places += (v_u64)part[k * (sizeof(fold) / sizeof *part)] - start;
   for (unsigned l = 0; l < LANES; l++) all += ((v_i64)places)[l];
-  red_exact_add_integer(sum, all, (unsigned)(grid - RED_EXACT_UNIT));
+  red_exact_add_integer(sum, all, (unsigned)(grid - RED_EXACT_UNIT) + scale);
 }
 
-INLINE void add_folds(const fold *f, unsigned count, int grid, int adds, unsigned levels, red_exact *sum) {
-  add_parts(&f->coarse, count, grid, sum);
-  grid = finer(grid, adds);
-  if (levels == 3) {
-    add_parts(&f->middle, count, grid, sum);
-    grid = finer(grid, adds);
-  }
-  add_parts(&f->fine, count, grid, sum);
+INLINE void add_folds(const fold *f, unsigned count, int grid, int adds, unsigned levels, unsigned scale,
+                      red_exact *sum) {
+  add_parts(&f->coarse, count, grid, scale, sum);
+  if (levels == 3) add_parts(&f->middle, count, grid = finer(grid, adds), scale, sum);
+  if (levels > 1) add_parts(&f->fine, count, finer(grid, adds), scale, sum);
 }
 
 #endif

@@ -215,8 +215,8 @@ INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, 
     ranges r = add_folded_products(map, p, q, n, c, &f);
     if (products_are_settled(p, q, n, &r, sum)) return;
     if (grids_suit(&r, c)) {
-      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, 2, sum);
-      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, 2, sum);
+      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, 2, 0, sum);
+      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, 2, 0, sum);
       return;
     }
     expect(&c->value, !find_grids(&r, c));
@@ -237,7 +237,8 @@ INLINE void add_products(red_map map, const uint8_t *p, const uint8_t *q, size_t
 }
 
 #define KERNEL(name, in, map)                                                                                          \
-  void ISA(exact_##name)(const void *data, const void *data2, size_t n, red_exact *sum) {                              \
+  void ISA(exact_##name)(const void *data, const void *data2, size_t n, red_exact *sum, red_exact_loss *loss) {        \
+    (void)loss;                                                                                                        \
     add_products(map, data, map == RED_MAP_PRODUCT ? data2 : data, n, sum);                                            \
   }
 RED_EXACT_LONG_PRODUCT(KERNEL)

@@ -21,8 +21,11 @@
  */
 typedef red_state red_reduce_fn(const red_lowered *lowered, const void *in, size_t n);
 
-/* Add n elements to *sum, without rounding: products with those of in2, squares or magnitudes, as the table says. */
-typedef void red_exact_fn(const void *in, const void *in2, size_t n, red_exact *sum);
+/*
+ * Add n elements to *sum, without rounding: products with those of in2, squares or magnitudes, as the table says. What
+ * `loss` is told of may be left out; nothing, if it is NULL.
+ */
+typedef void red_exact_fn(const void *in, const void *in2, size_t n, red_exact *sum, red_exact_loss *loss);
 
 /* The same of a map other than NONE; in2 is the second input of PRODUCT, anything otherwise. */
 typedef red_state red_map_fn(const red_lowered *lowered, const void *in, const void *in2, size_t n);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks of which something may be left out: folds whose last part is rounded to its grid. Of a term they lose half a
+ * place of that grid at most, which is counted; so of n terms below 2^top, in two parts, n * 2^(top - 86) or so. A block
+ * that loses nothing is as good as any other.
+ */
+#ifndef RED_VEC_EXACT_LOSSY_H
+#define RED_VEC_EXACT_LOSSY_H
+
+#include "exact_sum.h"
+
+enum {
+  MOST_GRID = 970,  /* 3/2 of 2^(970 + 52) is finite; sums on coarser grids are scaled down */
+  LOSSY_SCALE = 32, /* by 2^32, which may cut off numbers at 2^(32 - 1074) */
+  GRID_ROOM = 3,    /* for somewhat larger terms */
+  GRID_SLACK = 8    /* a grid that is coarser than this block's by more is changed */
+};
+
+/* One double is enough for a short result of terms of one sign: a block loses 2^-30 of it at most. */
+INLINE unsigned lossy_levels(terms t, const red_exact_loss *loss) {
+  const bool one_sign = t.map == RED_MAP_ABS || t.map == RED_MAP_SQUARE;
+  return t.in != RED_F64 && one_sign && loss->precision <= 24 ? 1 : 2;
+}
+
+INLINE unsigned lossy_scale(terms t, int grid) {
+  return t.in == RED_F64 && grid > MOST_GRID ? LOSSY_SCALE : 0;
+}
+
+INLINE int lossy_last_grid(int grid, unsigned levels) {
+  return levels == 1 ? grid : finer(grid, ADDS);
+}
+
+INLINE range fold_lossy(terms t, size_t n, int grid, unsigned levels, fold *f) {
+  if (t.in == RED_F64 && lossy_scale(t, grid) > 0) return add_folded(t, n, grid, 2, LOSSY_SCALE, f);
+  if (t.in != RED_F64 && levels == 1) return add_folded(t, n, grid, 1, 0, f);
+  return add_folded(t, n, grid, 2, 0, f);
+}
+
+/* Where the block lies: a grid on which it loses nothing, if there is one, else one that is as fine as it may be. */
+INLINE bool find_lossy_grid(range r, unsigned levels, int *grid) {
+  const bool exact = find_grid(r, ADDS, levels, grid);
+  if (!exact) *grid = r.top + ADDS - 51 + GRID_ROOM;
+  return exact;
+}
+
+/* False for a block that would be the first to lose something after some that did not: it need not. */
+INLINE bool add_lossy(terms t, size_t n, course *c, red_exact *sum) {
+  const unsigned levels = lossy_levels(t, c->loss);
+  if (!c->has_grid) {
+    const range r = look_over(t, n);
+    if (is_settled(t, n, r, sum)) return true;
+    find_lossy_grid(r, levels, &c->grid);
+    c->has_grid = true;
+  }
+  for (;;) {
+    fold f[CHAINS];
+    const int grid = c->grid;
+    const unsigned scale = lossy_scale(t, grid);
+    const range r = fold_lossy(t, n, grid, levels, f);
+    if (is_settled(t, n, r, sum)) return true;
+    const int least = r.top + ADDS - 51, last = lossy_last_grid(grid, levels);
+    const bool can = find_lossy_grid(r, levels, &c->grid), exact = scale == 0 && last <= r.bottom;
+    if (!can && levels == 2 && !c->wide) {
+      c->wide = true;
+      c->grid = grid;
+      return false;
+    }
+    const bool usual = c->loss->terms > 0 && last <= c->loss->unit && levels == 2;
+    const bool close = grid <= least + GRID_SLACK && (!can || levels == 1);
+    if (least > grid || !(exact || usual || close)) continue;
+    add_folds(f, CHAINS, grid - (int)scale, ADDS, levels, scale, sum);
+    if (!exact) red_exact_lose(c->loss, n, last);
+    c->grid = grid;
+    c->wide = !exact;
+    c->folded = !is_plain(r);
+    return true;
+  }
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A block of terms in doubles, looked at while it is added: the sum is right if what was seen says so. */
+#ifndef RED_VEC_EXACT_SUM_H
+#define RED_VEC_EXACT_SUM_H
+
+#include "exact_bins.h"
+#include "exact_terms.h"
+
+enum {
+  BLOCK = 2048, /* elements, at most */
+  BLOCK_LOG2 = 11,
+  CHAINS = 4,
+  ADDS = BLOCK_LOG2 - (VB == 64 ? 5 : VB == 32 ? 4 : 3) /* log2 of the terms that a lane of a chain takes */
+};
+
+INLINE double total(v_f64 x) {
+  return ((v_f64)v_fold(RED_ADD_F64, (v_u8)x))[0];
+}
+
+/* Every partial sum is a multiple of 2^bottom below 2^(top + BLOCK_LOG2). */
+INLINE bool is_plain(range r) {
+  return r.top + BLOCK_LOG2 - r.bottom <= 53;
+}
+
+/* The sum of a block, right if is_plain() of what was seen. */
+INLINE double add_plain(terms t, size_t n, range *seen) {
+  enum {
+    STEP = VB / 4,
+    UNROLL = 2
+  };
+  const unsigned bytes = bytes_of(t.in);
+  v_f64 acc[2 * UNROLL];
+  look looks[UNROLL];
+  for (unsigned k = 0; k < 2 * UNROLL; k++) acc[k] = (v_f64){0};
+  for (unsigned k = 0; k < UNROLL; k++) looks[k] = look_nowhere();
+  size_t i = 0;
+  for (; i + UNROLL * STEP <= n; i += UNROLL * STEP) {
+    prefetch(t, i);
+    for (unsigned k = 0; k < UNROLL; k++) {
+      looks[k] = look_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4);
+      acc[2 * k] += terms_at(t, i + k * STEP);
+      acc[2 * k + 1] += terms_at(t, i + k * STEP + LANES);
+    }
+  }
+  for (; i < n; i += STEP) {
+    uint8_t padded[VB] = {0};
+    const terms last = {t.in, t.map, padded, NULL};
+    memcpy(padded, t.p + i * bytes, (n - i < STEP ? n - i : STEP) * bytes);
+    looks[0] = look_at(looks[0], bits_at(t.in, padded), 4);
+    acc[0] += terms_at(last, 0);
+    acc[1] += terms_at(last, LANES);
+  }
+  for (unsigned k = 1; k < UNROLL; k++) {
+    looks[0] = look_merge(looks[0], looks[k]);
+    acc[0] += acc[2 * k];
+    acc[1] += acc[2 * k + 1];
+  }
+  *seen = range_of(t.in, looks[0]);
+  return total(acc[0] + acc[1]);
+}
+
+/* Times 2^-scale */
+INLINE v_f64 scaled_down(v_f64 x, unsigned scale) {
+  const double factor = 1 / (double)((uint64_t)1 << scale);
+  return scale > 0 ? (v_f64)(x * factor) : x;
+}
+
+/* Fold a block's terms, times 2^-scale, into f[CHAINS], which is right if grid_suits() what was seen. */
+INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned scale, fold *f) {
+  look looks[2] = {look_nowhere(), look_nowhere()};
+  for (unsigned k = 0; k < CHAINS; k++) f[k] = fold_start(grid - (int)scale, ADDS, levels);
+  size_t i = 0;
+  for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
+    prefetch(t, i);
+    for (unsigned k = 0; k < CHAINS; k++) {
+      v_f64 x = terms_at(t, i + k * LANES);
+      looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
+      f[k] = fold_in(f[k], scaled_down(x, scale), levels);
+    }
+  }
+  for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
+    if (i >= n) break;
+    v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
+    looks[0] = look_at(looks[0], (v_u8)x, 8);
+    f[k] = fold_in(f[k], scaled_down(x, scale), levels);
+  }
+  return range_of_terms(t, look_merge(looks[0], looks[1]));
+}
+
+/* Which zeros, or which infinities and NaNs: only flags come of them. */
+INLINE void add_flags(terms t, size_t n, red_exact *sum) {
+  for (size_t i = 0; i < n; i += LANES) {
+    size_t here = n - i < LANES ? n - i : LANES;
+    v_f64 x = last_terms_at(t, i, here);
+    for (size_t k = 0; k < here; k++)
+      if (x[k] == 0 || x[k] - x[k] != 0) red_exact_add_f64(sum, x[k]);
+  }
+}
+
+/* What is known of a kernel call's data so far. */
+typedef struct course {
+  binning *binning;
+  red_exact_loss *loss; /* NULL if nothing may be left out */
+  bool wide;        /* the last block went to the bins, or lost something: so may the next one */
+  unsigned trust;   /* so many more blocks need no look for that, */
+  unsigned trusted; /* as after the last look */
+  bool folded;      /* narrow sums: the last block was more than a double holds */
+  bool has_grid;
+  int grid;        /* that suited a block before, */
+  unsigned levels; /* with so many parts */
+} course;
+
+/*
+ * Flags of a block whose numbers need not, or must not, be added: true. Once there is an infinity no number matters,
+ * once there is a NaN nothing does.
+ */
+INLINE bool is_settled(terms t, size_t n, range r, red_exact *sum) {
+  bool known = r.zero && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) != 0;
+  if ((r.special || r.zero) && !known) add_flags(t, n, sum);
+  if (!r.zero) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
+  return r.special || r.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
+}
+
+#endif
