@@ -7,6 +7,6 @@
 #define KERNEL(name, in, map)                                                                                          \
   void ISA(exact_##name)(const void *data, const void *data2, size_t n, red_exact *sum, red_exact_loss *loss) {        \
     (void)data2;                                                                                                       \
-    add_terms(in, map, data, NULL, n, sum, loss);                                                                            \
+    add_terms(in, map, data, NULL, n, sum, loss);                                                                      \
   }
 RED_EXACT(KERNEL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Folds: sums in two or three doubles without rounding, or in one or two with what that loses known (exact_lossy.h). Each part begins as 3/2 of a power of two so large that its
- * last place, 2^grid of its own, never changes: what a part takes of x is x rounded to its grid, the rest is found
- * exactly and handed to the next, and the last one takes all of it. What they have taken in the end is a difference of
- * their bits.
+ * Folds: sums in two or three doubles without rounding, or in one or two with what that loses known (exact_lossy.h).
+ * Each part begins as 3/2 of a power of two so large that its last place, 2^grid of its own, never changes: what a part
+ * takes of x is x rounded to its grid, the rest is found exactly and handed to the next, and the last one takes all of
+ * it. What they have taken in the end is a difference of their bits.
  */
 #ifndef RED_VEC_EXACT_FOLD_H
 #define RED_VEC_EXACT_FOLD_H

@@ -4,16 +4,11 @@
  * overflows or underflows; both are folded (exact_block.h) if a look at the factors proves that to be exact. All other
  * products are made of integers, and added in bins of 128 bits, one for every four binades.
  */
-#include <math.h>
-
-#include "exact_block.h"
+#include "exact_lossy_product.h"
 
 #include "kernels.def"
 
 enum {
-  LONG_BLOCK = 1024,
-  LONG_CHAINS = VB == 64 ? 4 : 2,                     /* of folds of products, and as many of errors */
-  LONG_ADDS = 10 - (VB == 64 ? 5 : VB == 32 ? 3 : 2), /* log2 of the terms that a lane takes */
   LONG_BINS = 1024,
   LONG_MOST = 1 << 18, /* in a bin, of products below 2^109 */
   LONG_PAY = 128,      /* fewer products are added one by one */
@@ -29,34 +24,6 @@ typedef struct long_course {
 } long_course;
 
 /* ---- Pairs of doubles ---- */
-
-typedef struct ranges {
-  range x, y, value, error;
-  bool exact; /* each product is the sum of value and error */
-} ranges;
-
-/* Factors have 53 bits above their bottom, and so have products, if all are normal. */
-INLINE ranges ranges_of(look x, look y) {
-  ranges r = {.x = range_of(RED_F64, x), .y = range_of(RED_F64, y)};
-  const int top = r.x.top + r.y.top, bottom = r.x.bottom + r.y.bottom;
-  r.value = (range){.top = top, .bottom = bottom + 52};
-  r.error = (range){.top = top - 53, .bottom = bottom};
-  r.exact = r.x.bottom > -1074 && r.y.bottom > -1074 && top <= 1023 && bottom >= -1074;
-  return r;
-}
-
-INLINE v_f64 factors(const uint8_t *p, size_t i, size_t n) {
-  return n - i >= LANES ? (v_f64)v_load(p + 8 * i) : widen_partial(RED_F64, p + 8 * i, n - i);
-}
-
-INLINE ranges look_over_factors(red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
-  look x = look_nowhere(), y = look_nowhere();
-  for (size_t i = 0; i < n; i += LANES) {
-    x = look_at(x, (v_u8)factors(p, i, n), 8);
-    if (map == RED_MAP_PRODUCT) y = look_at(y, (v_u8)factors(q, i, n), 8);
-  }
-  return ranges_of(x, map == RED_MAP_PRODUCT ? y : x);
-}
 
 INLINE bool find_grids(const ranges *r, long_course *c) {
   return r->exact && find_grid(r->value, LONG_ADDS, 2, &c->value.grid) &&
@@ -171,39 +138,17 @@ static __attribute__((noinline)) bool add_long_binned(const uint8_t *p, const ui
 
 /* ---- Blocks ---- */
 
-INLINE double f64_at(const uint8_t *p, size_t i) {
-  return ((const f64_unaligned *)p)[i];
-}
-
 static __attribute__((noinline)) void add_one_by_one(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
   for (size_t i = 0; i < n; i++) red_exact_add_product(sum, f64_at(p, i), f64_at(q, i));
-}
-
-/* The same of zeros, infinities and NaNs alone: only flags come of them. */
-static __attribute__((noinline)) void add_product_flags(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
-  for (size_t i = 0; i < n; i++) {
-    const double x = f64_at(p, i), y = f64_at(q, i);
-    if (x == 0 || y == 0 || x - x != 0 || y - y != 0) red_exact_add_product(sum, x, y);
-  }
-}
-
-/* Is there a product that is not -0? Most often the first one is not. */
-INLINE void note_zeros(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
-  for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) == 0; i++) {
-    const double x = f64_at(p, i), y = f64_at(q, i);
-    if ((x != 0 && y != 0) || signbit(x) == signbit(y)) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
-  }
-}
-
-INLINE bool products_are_settled(const uint8_t *p, const uint8_t *q, size_t n, const ranges *r, red_exact *sum) {
-  const bool special = r->x.special || r->y.special;
-  if (special) add_product_flags(p, q, n, sum);
-  return special || r->x.zero || r->y.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
 }
 
 INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
                                red_exact *sum) {
   note_zeros(p, q, n, sum);
+  if (c->value.loss != NULL) {
+    add_lossy_products(map, p, q, n, &c->value, sum);
+    return;
+  }
   if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, n, sum))) {
     ranges r = look_over_factors(map, p, q, n);
     if (products_are_settled(p, q, n, &r, sum)) return;
@@ -227,9 +172,10 @@ INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, 
     add_product_flags(p, q, n, sum);
 }
 
-INLINE void add_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+INLINE void add_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum,
+                         red_exact_loss *loss) {
   long_course c;
-  c.value = (course){0};
+  c.value = (course){.loss = loss};
   c.used = false;
   for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NAN) == 0; i += LONG_BLOCK)
     add_block_products(map, p + 8 * i, q + 8 * i, n - i < LONG_BLOCK ? n - i : LONG_BLOCK, &c, sum);
@@ -238,7 +184,6 @@ INLINE void add_products(red_map map, const uint8_t *p, const uint8_t *q, size_t
 
 #define KERNEL(name, in, map)                                                                                          \
   void ISA(exact_##name)(const void *data, const void *data2, size_t n, red_exact *sum, red_exact_loss *loss) {        \
-    (void)loss;                                                                                                        \
-    add_products(map, data, map == RED_MAP_PRODUCT ? data2 : data, n, sum);                                            \
+    add_products(map, data, map == RED_MAP_PRODUCT ? data2 : data, n, sum, loss);                                      \
   }
 RED_EXACT_LONG_PRODUCT(KERNEL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Blocks of which something may be left out: folds whose last part is rounded to its grid. Of a term they lose half a
- * place of that grid at most, which is counted; so of n terms below 2^top, in two parts, n * 2^(top - 86) or so. A block
- * that loses nothing is as good as any other.
+ * place of that grid at most, which is counted; so of n terms below 2^top, in two parts, n * 2^(top - 86) or so. A
+ * block that loses nothing is as good as any other.
  */
 #ifndef RED_VEC_EXACT_LOSSY_H
 #define RED_VEC_EXACT_LOSSY_H

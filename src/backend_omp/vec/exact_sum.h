@@ -101,10 +101,10 @@ INLINE void add_flags(terms t, size_t n, red_exact *sum) {
 typedef struct course {
   binning *binning;
   red_exact_loss *loss; /* NULL if nothing may be left out */
-  bool wide;        /* the last block went to the bins, or lost something: so may the next one */
-  unsigned trust;   /* so many more blocks need no look for that, */
-  unsigned trusted; /* as after the last look */
-  bool folded;      /* narrow sums: the last block was more than a double holds */
+  bool wide;            /* the last block went to the bins, or lost something: so may the next one */
+  unsigned trust;       /* so many more blocks need no look for that, */
+  unsigned trusted;     /* as after the last look */
+  bool folded;          /* narrow sums: the last block was more than a double holds */
   bool has_grid;
   int grid;        /* that suited a block before, */
   unsigned levels; /* with so many parts */

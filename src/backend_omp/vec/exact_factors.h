@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pairs of f64 whose products are added: a look at them, and flags. */
+#ifndef RED_VEC_EXACT_FACTORS_H
+#define RED_VEC_EXACT_FACTORS_H
+
+#include <math.h>
+
+#include "exact_block.h"
+
+enum {
+  LONG_BLOCK = 1024,
+  LONG_CHAINS = VB == 64 ? 4 : 2,                     /* of folds of products, and as many of errors */
+  LONG_ADDS = 10 - (VB == 64 ? 5 : VB == 32 ? 3 : 2), /* log2 of the terms that a lane takes */
+};
+
+typedef struct ranges {
+  range x, y, value, error;
+  bool exact; /* each product is the sum of value and error */
+} ranges;
+
+/* Factors have 53 bits above their bottom, and so have products, if all are normal. */
+INLINE ranges ranges_of(look x, look y) {
+  ranges r = {.x = range_of(RED_F64, x), .y = range_of(RED_F64, y)};
+  const int top = r.x.top + r.y.top, bottom = r.x.bottom + r.y.bottom;
+  r.value = (range){.top = top, .bottom = bottom + 52};
+  r.error = (range){.top = top - 53, .bottom = bottom};
+  r.exact = r.x.bottom > -1074 && r.y.bottom > -1074 && top <= 1023 && bottom >= -1074;
+  return r;
+}
+
+INLINE v_f64 factors(const uint8_t *p, size_t i, size_t n) {
+  return n - i >= LANES ? (v_f64)v_load(p + 8 * i) : widen_partial(RED_F64, p + 8 * i, n - i);
+}
+
+INLINE ranges look_over_factors(red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
+  look x = look_nowhere(), y = look_nowhere();
+  for (size_t i = 0; i < n; i += LANES) {
+    x = look_at(x, (v_u8)factors(p, i, n), 8);
+    if (map == RED_MAP_PRODUCT) y = look_at(y, (v_u8)factors(q, i, n), 8);
+  }
+  return ranges_of(x, map == RED_MAP_PRODUCT ? y : x);
+}
+
+INLINE double f64_at(const uint8_t *p, size_t i) {
+  return ((const f64_unaligned *)p)[i];
+}
+
+/* Products of zeros, infinities and NaNs: only flags come of them. */
+static __attribute__((noinline)) void add_product_flags(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+  for (size_t i = 0; i < n; i++) {
+    const double x = f64_at(p, i), y = f64_at(q, i);
+    if (x == 0 || y == 0 || x - x != 0 || y - y != 0) red_exact_add_product(sum, x, y);
+  }
+}
+
+/* Is there a product that is not -0? Most often the first one is not. */
+INLINE void note_zeros(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
+  for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) == 0; i++) {
+    const double x = f64_at(p, i), y = f64_at(q, i);
+    if ((x != 0 && y != 0) || signbit(x) == signbit(y)) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
+  }
+}
+
+INLINE bool products_are_settled(const uint8_t *p, const uint8_t *q, size_t n, const ranges *r, red_exact *sum) {
+  const bool special = r->x.special || r->y.special;
+  if (special) add_product_flags(p, q, n, sum);
+  return special || r->x.zero || r->y.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the CPU's exact kernels may leave out of a sum: never more than they say, whatever the data; and what the core
+ * makes of that.
+ */
+#include <string.h>
+
+#include "../src/backend_omp/room.h"
+#include "exact.h"
+#include "random.h"
+#include "suite.h"
+
+enum {
+  MOST = 9000
+};
+
+static red_lowered lowered_of(red_op op, red_dtype in, red_dtype out, uint64_t n) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, n);
+  red_lowered lowered;
+  problem.exact = 1;
+  problem.out = out;
+  ck_red(red_lower(&problem, &lowered));
+  return lowered;
+}
+
+/* Is the sum negative? */
+static bool is_below_zero(const red_exact *sum) {
+  red_exact_magnitude m;
+  red_exact_measure(sum, &m);
+  return m.last > 0 && m.negative;
+}
+
+static void negate(red_exact *sum) {
+  for (unsigned i = 0; i < RED_EXACT_DIGITS; i++) sum->digit[i] = -sum->digit[i];
+}
+
+/* Pieces of any range each, so that kernels change their minds. */
+static void fill(random_state *random, red_dtype dtype, unsigned char *array, uint64_t n) {
+  const uint64_t exponents = float_infinity(dtype) >> float_fraction(dtype);
+  const unsigned size = (unsigned)red_dtype_bytes(dtype), fraction = float_fraction(dtype);
+  for (uint64_t i = 0, here; i < n; i += here) {
+    here = 1 + random_below(random, 4000);
+    if (here > n - i) here = n - i;
+    uint64_t top = 1 + random_below(random, exponents), span = 1 + random_below(random, top);
+    if (random_below(random, 2) != 0) top = exponents;
+    if (random_below(random, 2) != 0) span = span < 20 ? span : 20;
+    const uint64_t low = (top - span) << fraction, width = (top << fraction) - low;
+    const uint64_t mask = random_below(random, 3) == 0 ? UINT64_MAX << random_below(random, fraction) : UINT64_MAX;
+    for (uint64_t j = 0; j < here; j++)
+      put_float(dtype, array + i * size, j, (low + random_below(random, width)) & mask, random_below(random, 2) != 0);
+  }
+}
+
+START_TEST(kernels_say_what_they_lose) {
+  static double x[MOST], y[MOST];
+  const red_kernels *kernels = red_cpu_kernels();
+  random_state random = random_start(1);
+  for (unsigned repeat = suite_repeat(150); repeat > 0; repeat--)
+    for (unsigned in = RED_F16; in <= RED_F64; in++) {
+      const uint64_t n = 1 + random_length(&random, MOST - 2);
+      fill(&random, (red_dtype)in, (unsigned char *)x, n);
+      fill(&random, (red_dtype)in, (unsigned char *)y, n);
+      for (unsigned map = 0; map < RED_MAPS; map++) {
+        red_exact_fn *kernel = kernels->exact[map][in];
+        if (kernel == NULL) continue;
+        const red_dtype out = (red_dtype)(RED_F16 + random_below(&random, 4));
+        const red_lowered lowered = lowered_of(RED_SUM, (red_dtype)in, out, n);
+        red_exact_loss loss = red_exact_no_loss(&lowered);
+        red_exact all, some;
+        red_exact_clear(&all);
+        red_exact_clear(&some);
+        kernel(x, y, n, &all, NULL);
+        kernel(x, y, n, &some, &loss);
+        ck_assert_uint_eq(all.flags, some.flags);
+        ck_assert(loss.terms <= n);
+        negate(&all);
+        red_exact_merge(&some, &all);
+        for (unsigned side = 0; side < 2; side++, negate(&some)) {
+          red_exact end = some;
+          if (loss.terms > 0) red_exact_add_bits(&end, false, loss.terms, (unsigned)(loss.unit - RED_EXACT_UNIT));
+          ck_assert_msg(!is_below_zero(&end), "map %u of %s, n = %llu: lost more than %llu * 2^%d%s", map,
+                        red_dtype_name((red_dtype)in), (unsigned long long)n, (unsigned long long)loss.terms, loss.unit,
+                        suite_seed_text());
+        }
+      }
+    }
+}
+END_TEST
+
+/* Losses add up to no less than they are, and to less than one unit a loss more. */
+START_TEST(losses_add_up) {
+  random_state random = random_start(2);
+  for (unsigned repeat = suite_repeat(10000); repeat > 0; repeat--) {
+    const red_lowered lowered = lowered_of(RED_SUM, RED_F64, RED_F64, 1);
+    red_exact_loss loss = red_exact_no_loss(&lowered);
+    red_exact sum;
+    red_exact_clear(&sum);
+    int most = -1074;
+    for (unsigned k = 0; k < 5; k++) {
+      const uint64_t terms =
+          random_below(&random, 3) == 0 ? 0 : 1 + (random_next(&random) >> (4 + random_below(&random, 60)));
+      const int unit = (int)random_below(&random, repeat % 2 ? 20 : 2000) - 1000;
+      red_exact_lose(&loss, terms, unit);
+      if (terms == 0) continue;
+      red_exact_add_bits(&sum, true, terms, (unsigned)(unit - RED_EXACT_UNIT));
+      if (unit > most) most = unit;
+    }
+    if (loss.terms == 0) continue;
+    ck_assert_int_eq(loss.unit, most);
+    red_exact_add_bits(&sum, false, loss.terms, (unsigned)(loss.unit - RED_EXACT_UNIT));
+    ck_assert(!is_below_zero(&sum));
+    red_exact_add_bits(&sum, true, 5, (unsigned)(loss.unit - RED_EXACT_UNIT));
+    ck_assert(is_below_zero(&sum));
+  }
+}
+END_TEST
+
+static bool settled(red_op op, red_dtype in, red_dtype out, double value, uint64_t terms, int unit, uint64_t n) {
+  const red_lowered lowered = lowered_of(op, in, out, n);
+  red_exact_loss loss = red_exact_no_loss(&lowered);
+  red_exact sum;
+  red_exact_clear(&sum);
+  red_exact_add_f64(&sum, value);
+  red_exact_lose(&loss, terms, unit);
+  return red_exact_is_settled(&lowered, &sum, &loss, n);
+}
+
+START_TEST(certain_results) {
+  ck_assert(settled(RED_SUM, RED_F64, RED_F64, 1, 0, 0, 1));
+  ck_assert(settled(RED_SUM, RED_F64, RED_F64, 1, 1, -55, 1));
+  ck_assert(settled(RED_SUM, RED_F64, RED_F64, 1, 1, -54, 1));  /* a tie below, which goes to the even 1 */
+  ck_assert(!settled(RED_SUM, RED_F64, RED_F64, 1, 3, -55, 1)); /* beyond it */
+  ck_assert(settled(RED_SUM, RED_F64, RED_F32, 1 + 0x1p-25, 1, -26, 1));
+  ck_assert(!settled(RED_SUM, RED_F64, RED_F32, 1 + 0x1p-24, 1, -1074, 1)); /* a tie, and anything */
+  ck_assert(!settled(RED_SUM, RED_F64, RED_F32, 1 + 0x3p-24, 1, -1074, 1));
+  ck_assert(!settled(RED_SUM, RED_F64, RED_F64, 0, 1, -1074, 1)); /* either sign */
+  ck_assert(settled(RED_SUM, RED_F64, RED_F16, 0x1p-1000, 1, -1074, 1));
+  ck_assert(!settled(RED_SUM, RED_F64, RED_F16, 65520, 1, -1074, 1)); /* the greatest number, or infinity */
+  ck_assert(settled(RED_SUM, RED_F64, RED_F16, 0x1p20, 1, 10, 1));
+  ck_assert(!settled(RED_MEAN, RED_F64, RED_F32, 3 + 0x3p-24, 1, -1074, 3)); /* 1 + 2^-24 */
+  ck_assert(settled(RED_MEAN, RED_F64, RED_F32, 3, 1, -30, 3));
+  ck_assert(!settled(RED_NRM2, RED_F64, RED_F64, 0x1p-1074, 1, -1073, 1)); /* no root below zero */
+  ck_assert(settled(RED_NRM2, RED_F64, RED_F64, 4, 1, -60, 1));
+}
+END_TEST
+
+static void fill_suite(TCase *tests) {
+  tcase_add_test(tests, kernels_say_what_they_lose);
+  tcase_add_test(tests, losses_add_up);
+  tcase_add_test(tests, certain_results);
+}
+
+int main(void) {
+  return suite_run("loss", fill_suite);
+}
