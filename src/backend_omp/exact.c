@@ -10,7 +10,8 @@
 #include "room.h"
 
 enum {
-  LOSSY_FIRST = 1 << 12 /* elements, before the first look at what is left */
+  LOSSY_FIRST = 1 << 12, /* elements, before the first look at what is left; */
+  GROWTH = 3             /* times as many until the next one */
 };
 
 /* What a thread leaves behind, on cache lines of its own. */
@@ -37,17 +38,18 @@ static void add(const exact_job *job, red_range range, red_exact *sum, red_exact
   job->kernel(job->in + offset, job->in2 != NULL ? job->in2 + offset : NULL, range.last - range.first, sum, loss);
 }
 
-/* Looks at doubling distances; false if there is no hope. */
+/* False if there is no hope. */
 static bool add_lossy(const exact_job *job, red_range range, red_exact *sum, red_exact_loss *loss) {
   uint64_t first = range.first, length = LOSSY_FIRST;
-  while (range.last - first > length) {
+  bool promising = true;
+  while (first < range.last && promising) {
+    if (length > range.last - first) length = range.last - first;
     add(job, (red_range){first, first + length}, sum, loss);
-    if (!red_exact_is_promising(sum, loss)) return false;
+    promising = red_exact_is_promising(sum, loss);
     first += length;
-    length = first - range.first;
+    length = GROWTH * (first - range.first);
   }
-  add(job, (red_range){first, range.last}, sum, loss);
-  return true;
+  return promising;
 }
 
 static void add_range(const exact_job *job, red_range range, red_exact *sum, red_exact_loss *loss) {

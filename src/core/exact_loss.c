@@ -36,14 +36,18 @@ bool red_exact_is_promising(const red_exact *sum, const red_exact_loss *loss) {
   return lost + (int)loss->precision + SPARE <= top;
 }
 
-/* The result where the sum is at one end; a sum of squares cannot be negative, and the root of one is no result. */
+static bool is_negative(const red_exact *sum) {
+  red_exact_magnitude m;
+  red_exact_measure(sum, &m);
+  return m.negative;
+}
+
+/* The result where the sum is at one end; there is none where a sum of squares would be negative. */
 static bool result_at(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss, bool below,
                       uint64_t count, uint64_t *result) {
   red_exact end = *sum;
-  red_exact_magnitude m;
   red_exact_add_bits(&end, below, loss->terms, (unsigned)(loss->unit - RED_EXACT_UNIT));
-  red_exact_measure(&end, &m);
-  if (lowered->finish == RED_FINISH_ROOT && m.negative) return false;
+  if (lowered->finish == RED_FINISH_ROOT && is_negative(&end)) return false;
   return red_exact_finish(lowered, &end, count, result) == RED_OK;
 }
 

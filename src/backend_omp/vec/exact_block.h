@@ -130,6 +130,16 @@ INLINE bool add_in_folds(terms t, size_t n, course *c, red_exact *sum) {
   return false;
 }
 
+/* A short array had better lose nothing, if it need not: what is certain costs no second look. */
+INLINE bool add_without_bins(terms t, size_t n, course *c, red_exact *sum) {
+  const bool exactly = c->loss == NULL || (n < BLOCK && !c->lossy);
+  if (exactly && add_in_folds(t, n, c, sum)) return true;
+  if (c->loss == NULL) return false;
+  if (exactly) c->has_grid = false;
+  c->lossy = true;
+  return add_lossy(t, n, c, sum);
+}
+
 INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
   if (is_narrow_sum(t) && !c->folded) {
     range r;
@@ -139,10 +149,9 @@ INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
       red_exact_add_scaled(sum, block, 0);
       return;
     }
-    c->folded = true;
-    if (c->loss == NULL) expect_range(t, r, c);
+    expect_range(t, r, c);
   }
-  if (!(c->loss != NULL ? add_lossy(t, n, c, sum) : add_in_folds(t, n, c, sum))) add_any(t, n, c, sum);
+  if (!add_without_bins(t, n, c, sum)) add_any(t, n, c, sum);
 }
 
 /* All of a kernel call, but for products of f64. */

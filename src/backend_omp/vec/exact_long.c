@@ -142,34 +142,44 @@ static __attribute__((noinline)) void add_one_by_one(const uint8_t *p, const uin
   for (size_t i = 0; i < n; i++) red_exact_add_product(sum, f64_at(p, i), f64_at(q, i));
 }
 
-INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
-                               red_exact *sum) {
-  note_zeros(p, q, n, sum);
-  if (c->value.loss != NULL) {
-    add_lossy_products(map, p, q, n, &c->value, sum);
-    return;
-  }
+/* False if no doubles suit. */
+INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
+                             red_exact *sum) {
   if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, n, sum))) {
     ranges r = look_over_factors(map, p, q, n);
-    if (products_are_settled(p, q, n, &r, sum)) return;
+    if (products_are_settled(p, q, n, &r, sum)) return true;
     c->value.has_grid = true;
     expect(&c->value, !find_grids(&r, c));
   }
   while (!c->value.wide) {
     folds f;
     ranges r = add_folded_products(map, p, q, n, c, &f);
-    if (products_are_settled(p, q, n, &r, sum)) return;
+    if (products_are_settled(p, q, n, &r, sum)) return true;
     if (grids_suit(&r, c)) {
       add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, 2, 0, sum);
       add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, 2, 0, sum);
-      return;
+      return true;
     }
     expect(&c->value, !find_grids(&r, c));
   }
-  if (n < LONG_PAY)
+  return false;
+}
+
+INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
+                               red_exact *sum) {
+  course *value = &c->value;
+  const bool exactly = value->loss == NULL || (n < LONG_BLOCK && !value->lossy); /* as add_without_bins() */
+  note_zeros(p, q, n, sum);
+  if (exactly && add_in_two_folds(map, p, q, n, c, sum)) return;
+  if (value->loss != NULL) {
+    if (exactly) value->has_grid = false;
+    value->lossy = true;
+    add_lossy_products(map, p, q, n, value, sum);
+  } else if (n < LONG_PAY) {
     add_one_by_one(p, q, n, sum);
-  else if (!add_long_binned(p, q, n, c, sum))
+  } else if (!add_long_binned(p, q, n, c, sum)) {
     add_product_flags(p, q, n, sum);
+  }
 }
 
 INLINE void add_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum,

@@ -16,7 +16,14 @@ enum {
 typedef struct lossy_folds {
   fold part[LONG_CHAINS];
   look x[2], y[2];
+  v_u8 most[2]; /* magnitudes of products */
 } lossy_folds;
+
+/* What was seen of the factors and, often far below their tops, of the products. */
+typedef struct lossy_ranges {
+  ranges factors;
+  int top;
+} lossy_ranges;
 
 /* One binade more than a rest alone would need. */
 INLINE int lossy_fine_grid(int grid) {
@@ -31,17 +38,29 @@ INLINE void fold_lossy_product(lossy_folds *f, unsigned k, red_map map, v_f64 x,
     y = (v_f64)(y * 0x1p-520);
   }
   const v_f64 product = (v_f64)(x * y), error = v_fma_f64(x, y, -product);
+  f->most[k % 2] = v_max_u32(f->most[k % 2], magnitudes((v_u8)product, 8));
   const v_f64 coarse = f->part[k].coarse + product, rest = product - (coarse - f->part[k].coarse);
   f->part[k].coarse = coarse;
   f->part[k].fine += rest + error;
 }
 
-/* Right if the grid suits the products; it is that of scaled ones. */
-INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, int grid, bool scaled,
-                                  lossy_folds *f) {
+INLINE lossy_ranges ranges_seen(red_map map, const lossy_folds *f, unsigned scale) {
+  const look x = look_merge(f->x[0], f->x[1]), y = map == RED_MAP_PRODUCT ? look_merge(f->y[0], f->y[1]) : x;
+  const range products = range_of(RED_F64, (look){v_max_u32(f->most[0], f->most[1]), (v_u8){0}});
+  const ranges r = ranges_of(x, y);
+  const int top = products.top + (int)scale;
+  return (lossy_ranges){r, products.special || top > r.value.top ? r.value.top : top};
+}
+
+/* Right if the grid, that of scaled products, suits what was seen. */
+INLINE lossy_ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, int grid,
+                                        bool scaled, lossy_folds *f) {
   for (unsigned k = 0; k < LONG_CHAINS; k++)
     f->part[k] = (fold){.coarse = part_start(grid), .fine = part_start(lossy_fine_grid(grid))};
-  for (unsigned k = 0; k < 2; k++) f->x[k] = f->y[k] = look_nowhere();
+  for (unsigned k = 0; k < 2; k++) {
+    f->x[k] = f->y[k] = look_nowhere();
+    f->most[k] = (v_u8){0};
+  }
   size_t i = 0;
   for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES) {
     __builtin_prefetch(p + 8 * i + AHEAD, 0, 2);
@@ -55,12 +74,11 @@ INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *
     if (i >= n) break;
     fold_lossy_product(f, k, map, factors(p, i, n), factors(q, i, n), scaled);
   }
-  const look x = look_merge(f->x[0], f->x[1]);
-  return ranges_of(x, map == RED_MAP_PRODUCT ? look_merge(f->y[0], f->y[1]) : x);
+  return ranges_seen(map, f, scaled ? 2 * FACTOR_SCALE : 0);
 }
 
-INLINE int lossy_product_grid(const ranges *r) {
-  const int grid = r->value.top + LONG_ADDS - 51 + GRID_ROOM;
+INLINE int lossy_product_grid(int top) {
+  const int grid = top + LONG_ADDS - 51 + GRID_ROOM;
   return grid > LEAST_GRID ? grid : LEAST_GRID;
 }
 
@@ -69,7 +87,7 @@ INLINE void add_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, 
   if (!c->has_grid) {
     const ranges r = look_over_factors(map, p, q, n);
     if (products_are_settled(p, q, n, &r, sum)) return;
-    c->grid = lossy_product_grid(&r);
+    c->grid = lossy_product_grid(r.value.top);
     c->has_grid = true;
   }
   for (;;) {
@@ -77,13 +95,13 @@ INLINE void add_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, 
     const bool scaled = c->grid > MOST_GRID;
     const unsigned scale = scaled ? 2 * FACTOR_SCALE : 0;
     const int grid = c->grid - (int)scale, fine = lossy_fine_grid(grid), last = fine + (int)scale;
-    const ranges r =
+    const lossy_ranges r =
         scaled ? fold_lossy_products(map, p, q, n, grid, true, &f) : fold_lossy_products(map, p, q, n, grid, false, &f);
-    if (products_are_settled(p, q, n, &r, sum)) return;
-    const int best = lossy_product_grid(&r);
-    const bool exact = !scaled && r.exact && last <= r.error.bottom;
+    if (products_are_settled(p, q, n, &r.factors, sum)) return;
+    const int best = lossy_product_grid(r.top);
+    const bool exact = !scaled && r.factors.exact && last <= r.factors.error.bottom;
     const bool usual = c->loss->terms > 0 && last <= c->loss->unit;
-    const bool holds = c->grid >= r.value.top + LONG_ADDS - 51;
+    const bool holds = c->grid >= r.top + LONG_ADDS - 51;
     if (holds && (exact || usual || c->grid <= best + GRID_SLACK)) {
       add_parts(&f.part[0].coarse, LONG_CHAINS, grid, scale, sum);
       add_parts(&f.part[0].fine, LONG_CHAINS, fine, scale, sum);

@@ -101,6 +101,7 @@ INLINE void add_flags(terms t, size_t n, red_exact *sum) {
 typedef struct course {
   binning *binning;
   red_exact_loss *loss; /* NULL if nothing may be left out */
+  bool lossy;           /* something may have been */
   bool wide;            /* the last block went to the bins, or lost something: so may the next one */
   unsigned trust;       /* so many more blocks need no look for that, */
   unsigned trusted;     /* as after the last look */
