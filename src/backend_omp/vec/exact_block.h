@@ -92,15 +92,10 @@ INLINE void expect(course *c, bool wide) {
   c->wide = wide;
 }
 
-/* Elements of narrower types: folding them in three parts takes as long as bins. */
-INLINE bool is_narrow_sum(terms t) {
-  return t.in != RED_F64 && !multiplies(t.map);
-}
-
 /* A grid for the next folds, or the bins. */
-INLINE void expect_range(terms t, range r, course *c) {
+INLINE void expect_range(range r, course *c) {
   bool found = find_grid(r, ADDS, 2, &c->grid);
-  c->levels = found || is_narrow_sum(t) ? 2 : 3;
+  c->levels = found ? 2 : 3;
   if (c->levels == 3) found = find_grid(r, ADDS, 3, &c->grid);
   expect(c, !found);
   c->has_grid = true;
@@ -113,17 +108,17 @@ INLINE bool add_in_folds(terms t, size_t n, course *c, red_exact *sum) {
   if (!c->has_grid || (c->wide && !is_trusted(c, n, sum))) {
     r = look_over(t, n);
     if (is_settled(t, n, r, sum)) return true;
-    expect_range(t, r, c);
+    expect_range(r, c);
   }
   while (!c->wide) {
     fold f[CHAINS];
     const int grid = c->grid;
     const unsigned levels = c->levels;
-    r = levels == 2 || is_narrow_sum(t) ? add_folded(t, n, grid, 2, 0, f) : add_folded(t, n, grid, 3, 0, f);
+    r = levels == 2 ? add_folded(t, n, grid, 2, 0, f) : add_folded(t, n, grid, 3, 0, f);
     if (is_settled(t, n, r, sum)) return true;
     const bool suits = grid_suits(grid, r, ADDS, levels);
     if (suits) add_folds(f, CHAINS, grid, ADDS, levels, 0, sum);
-    if (!suits || levels == 3) expect_range(t, r, c);
+    if (!suits || levels == 3) expect_range(r, c);
     c->folded = !is_plain(r);
     if (suits) return true;
   }
@@ -141,7 +136,7 @@ INLINE bool add_without_bins(terms t, size_t n, course *c, red_exact *sum) {
 }
 
 INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
-  if (is_narrow_sum(t) && !c->folded) {
+  if (t.in != RED_F64 && !multiplies(t.map) && !c->folded) {
     range r;
     double block = add_plain(t, n, &r);
     if (is_settled(t, n, r, sum)) return;
@@ -149,7 +144,7 @@ INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
       red_exact_add_scaled(sum, block, 0);
       return;
     }
-    expect_range(t, r, c);
+    expect_range(r, c);
   }
   if (!add_without_bins(t, n, c, sum)) add_any(t, n, c, sum);
 }

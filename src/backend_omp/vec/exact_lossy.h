@@ -16,10 +16,11 @@ enum {
   GRID_SLACK = 8    /* a grid that is coarser than this block's by more is changed */
 };
 
-/* One double is enough for a short result of terms of one sign: a block loses 2^-30 of it at most. */
+/* One double is enough for a short result, or one of f32 if the terms have one sign: a block loses 2^-30 of it at most.
+ */
 INLINE unsigned lossy_levels(terms t, const red_exact_loss *loss) {
   const bool one_sign = t.map == RED_MAP_ABS || t.map == RED_MAP_SQUARE;
-  return t.in != RED_F64 && one_sign && loss->precision <= 24 ? 1 : 2;
+  return t.in != RED_F64 && loss->precision <= (one_sign ? 24 : 11) ? 1 : 2;
 }
 
 INLINE unsigned lossy_scale(terms t, int grid) {

@@ -67,6 +67,8 @@ INLINE v_f64 scaled_down(v_f64 x, unsigned scale) {
 
 /* Fold a block's terms, times 2^-scale, into f[CHAINS], which is right if grid_suits() what was seen. */
 INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned scale, fold *f) {
+  const bool as_f32 =
+      t.in == RED_F32 && !multiplies(t.map); /* looked at before they are widened, two vectors at once */
   look looks[2] = {look_nowhere(), look_nowhere()};
   for (unsigned k = 0; k < CHAINS; k++) f[k] = fold_start(grid - (int)scale, ADDS, levels);
   size_t i = 0;
@@ -74,17 +76,20 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
     prefetch(t, i);
     for (unsigned k = 0; k < CHAINS; k++) {
       v_f64 x = terms_at(t, i + k * LANES);
-      looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
+      if (as_f32 && k % 2 == 0) looks[k / 2] = look_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4);
+      if (!as_f32) looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
       f[k] = fold_in(f[k], scaled_down(x, scale), levels);
     }
   }
+  if (as_f32) looks[0] = look_at_rest(looks[0], t.in, t.p + i * 4, n - i);
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
-    looks[0] = look_at(looks[0], (v_u8)x, 8);
+    if (!as_f32) looks[0] = look_at(looks[0], (v_u8)x, 8);
     f[k] = fold_in(f[k], scaled_down(x, scale), levels);
   }
-  return range_of_terms(t, look_merge(looks[0], looks[1]));
+  const look seen = look_merge(looks[0], looks[1]);
+  return as_f32 ? range_of(t.in, seen) : range_of_terms(t, seen);
 }
 
 /* Which zeros, or which infinities and NaNs: only flags come of them. */

@@ -63,6 +63,18 @@ INLINE v_u8 bits_at(red_dtype in, const uint8_t *p) {
   return in == RED_F16 ? (v_u8)v_f32_from_f16(p) : in == RED_BF16 ? (v_u8)v_f32_from_bf16(p) : v_load(p);
 }
 
+/* A few more, whose last vector may be incomplete. */
+INLINE look look_at_rest(look seen, red_dtype in, const uint8_t *p, size_t n) {
+  const unsigned bytes = bytes_of(in), width = bytes == 8 ? 8 : 4;
+  const size_t step = VB / width;
+  for (size_t i = 0; i < n; i += step) {
+    uint8_t padded[VB] = {0};
+    memcpy(padded, p + i * bytes, (n - i < step ? n - i : step) * bytes);
+    seen = look_at(seen, bits_at(in, padded), width);
+  }
+  return seen;
+}
+
 INLINE range look_over_bits(red_dtype in, const uint8_t *p, size_t n) {
   const unsigned bytes = bytes_of(in), width = bytes == 8 ? 8 : 4;
   const size_t step = VB / width;
@@ -70,11 +82,7 @@ INLINE range look_over_bits(red_dtype in, const uint8_t *p, size_t n) {
   size_t i = 0;
   for (; i + 2 * step <= n; i += 2 * step)
     for (unsigned k = 0; k < 2; k++) seen[k] = look_at(seen[k], bits_at(in, p + (i + k * step) * bytes), width);
-  for (; i < n; i += step) {
-    uint8_t padded[VB] = {0};
-    memcpy(padded, p + i * bytes, (n - i < step ? n - i : step) * bytes);
-    seen[0] = look_at(seen[0], bits_at(in, padded), width);
-  }
+  seen[0] = look_at_rest(seen[0], in, p + i * bytes, n - i);
   return range_of(in, look_merge(seen[0], seen[1]));
 }
 
