@@ -45,7 +45,7 @@ static bool add_lossy(const exact_job *job, red_range range, red_exact *sum, red
   while (first < range.last && promising) {
     if (length > range.last - first) length = range.last - first;
     add(job, (red_range){first, first + length}, sum, loss);
-    promising = red_exact_is_promising(sum, loss);
+    promising = loss->terms == 0 || red_exact_is_promising(sum, loss);
     first += length;
     length = GROWTH * (first - range.first);
   }
@@ -94,7 +94,7 @@ red_status red_cpu_exact(const red_cpu *cpu, const red_lowered *lowered, const v
   unsigned threads = red_cpu_threads(cpu, RED_WORK_READ, bytes);
   if (threads > 1) job.parts = aligned_alloc(_Alignof(part), threads * sizeof(part));
   add_all(&job, threads, sum, &loss);
-  if (!red_exact_is_settled(lowered, sum, &loss, lowered->n)) {
+  if (loss.terms > 0 && !red_exact_is_settled(lowered, sum, &loss, lowered->n)) {
     job.lossy = false;
     add_all(&job, threads, sum, &loss);
   }

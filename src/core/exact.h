@@ -80,8 +80,8 @@ red_status red_exact_finish(const red_lowered *lowered, const red_exact *sum, ui
 /* ---- exact_loss.c ---- */
 
 /*
- * What a sum lacks of the true one: at most terms * 2^unit, up or down. Where the core wants nothing but the result, that
- * much may be left out: all sums so near have one result, or the sum is made again.
+ * What a sum lacks of the true one: at most terms * 2^unit, up or down. Where the core wants nothing but the result,
+ * that much may be left out: all sums so near have one result, or the sum is made again.
  */
 typedef struct red_exact_loss {
   uint64_t terms;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks of which something may be left out: folds whose last part is rounded to its grid. Of a term they lose half a
- * place of that grid at most, which is counted; so of n terms below 2^top, in two parts, n * 2^(top - 86) or so. A
+ * Blocks of which something may be left out: folds whose last part is rounded to its grid. What that loses
+ * is counted as a place of that grid a term, some 2^-88 of the largest; docs/numerics.md proves that it is enough. A
  * block that loses nothing is as good as any other.
  */
 #ifndef RED_VEC_EXACT_LOSSY_H
@@ -16,8 +16,7 @@ enum {
   GRID_SLACK = 8    /* a grid that is coarser than this block's by more is changed */
 };
 
-/* One double is enough for a short result, or one of f32 if the terms have one sign: a block loses 2^-30 of it at most.
- */
+/* One double is enough for a short result, or one of f32 if the terms have one sign: a block loses some 2^-30 of it. */
 INLINE unsigned lossy_levels(terms t, const red_exact_loss *loss) {
   const bool one_sign = t.map == RED_MAP_ABS || t.map == RED_MAP_SQUARE;
   return t.in != RED_F64 && loss->precision <= (one_sign ? 24 : 11) ? 1 : 2;
