@@ -4,7 +4,7 @@
  * fine its numbers are; the cheapest way that this proves to be exact adds it up:
  *   - doubles, where the whole block's sum has at most 53 bits (narrow inputs of moderate range);
  *   - two or three doubles, on a coarse grid and on finer ones for what that leaves (exact_fold.h; moderate ranges);
- *   - bins, for any numbers (exact_bins.h).
+ *   - bins, for any numbers (exact_bins.h), unless something may be left out (exact_lossy.h).
  * The first two look while they add, and their result is thrown away if it turns out not to be exact. Infinities and
  * NaNs are flags.
  */
