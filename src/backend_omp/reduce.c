@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reductions: one kernel call where the array is small, else blocks by many threads and the tree above them. */
+#include <string.h>
+
 #include "fpenv.h"
 #include "order.h"
 #include "room.h"
@@ -18,23 +20,22 @@ typedef struct reduce_job {
   uint64_t block, blocks; /* elements; the last block may be short */
 } reduce_job;
 
-/* ARGMIN asks for the least key only. */
 static red_reduce_fn *kernel_of(const red_kernels *kernels, const red_lowered *lowered) {
-  red_family family = lowered->family == RED_FAMILY_ARGMIN ? RED_FAMILY_MIN : lowered->family;
-  return kernels->reduce[family][lowered->in][lowered->acc_bytes == 8];
+  return kernels->reduce[lowered->family][lowered->in][lowered->acc_bytes == 8];
 }
 
 static red_map_fn *map_of(const red_kernels *kernels, const red_lowered *lowered) {
   return lowered->map != RED_MAP_NONE ? kernels->map[lowered->map][lowered->in][lowered->acc_bytes == 8] : NULL;
 }
 
-/* The least key of each piece while it streams by, then a second look at the winning piece, which is short. */
+enum {
+  ARGMIN_PIECE_BYTES = 16 << 10 /* in the first-level cache: looked at twice */
+};
+
+/* The least key of each piece while it streams by, then a second look at the winning piece. */
 red_state red_cpu_argmin(const red_kernels *kernels, const red_lowered *lowered, const void *in, red_range range) {
-  enum {
-    PIECE_BYTES = 16 << 10
-  };
-  const uint64_t piece = PIECE_BYTES / lowered->in_bytes;
-  red_reduce_fn *least = kernel_of(kernels, lowered);
+  const uint64_t piece = ARGMIN_PIECE_BYTES / lowered->in_bytes;
+  red_reduce_fn *least = kernels->reduce[RED_FAMILY_MIN][lowered->in][0];
   red_state best = {.key = INT64_MAX, .index = range.first};
   for (uint64_t i = range.first; i < range.last; i += piece) {
     uint64_t n = range.last - i < piece ? range.last - i : piece;
@@ -119,7 +120,8 @@ __attribute__((noinline)) static red_state reduce_many(const red_cpu *cpu, const
 
 static red_state reduce_chunk(const red_kernels *kernels, const red_lowered *lowered, const void *in, const void *in2,
                               uint64_t n) {
-  if (lowered->family == RED_FAMILY_ARGMIN) return red_cpu_argmin(kernels, lowered, in, (red_range){0, n});
+  if (lowered->family == RED_FAMILY_ARGMIN && n * lowered->in_bytes > ARGMIN_PIECE_BYTES)
+    return red_cpu_argmin(kernels, lowered, in, (red_range){0, n});
   if (lowered->map != RED_MAP_NONE) return map_of(kernels, lowered)(lowered, in, in2, n);
   return kernel_of(kernels, lowered)(lowered, in, n);
 }
@@ -163,9 +165,20 @@ static red_status small_float(void *device, const red_lowered *lowered, const vo
   return status;
 }
 
+/* The index is the result, but where all elements are NaN and skipped. */
+static red_status small_argmin(void *device, const red_lowered *lowered, const void *in, const void *in2, uint64_t n,
+                               void *out) {
+  const red_cpu *cpu = device;
+  const red_state best = reduce_chunk(cpu->kernels, lowered, in, in2, n);
+  if (lowered->nan_skip && best.key == lowered->nan_key) return red_state_finish(lowered, best, n, out);
+  memcpy(out, &best.index, sizeof best.index);
+  return RED_OK;
+}
+
 red_small_fn *red_cpu_small(void *device, const red_lowered *lowered) {
   (void)device;
   if (lowered->exact || lowered->bounded) return NULL;
   if (lowered->kind != RED_REDUCE) return red_cpu_small_scan;
+  if (lowered->family == RED_FAMILY_ARGMIN && lowered->out == RED_U64) return small_argmin;
   return computes_floats(lowered) ? small_float : small_any;
 }

@@ -218,6 +218,24 @@ static double finished(const red_lowered *lowered, double sum, uint64_t count) {
   }
 }
 
+/* One store, not a call: small calls are short. */
+static void store_bits(uint64_t bits, unsigned bytes, void *out) {
+  switch (bytes) {
+  case 1:
+    memcpy(out, &bits, 1);
+    break;
+  case 2:
+    memcpy(out, &bits, 2);
+    break;
+  case 4:
+    memcpy(out, &bits, 4);
+    break;
+  default:
+    memcpy(out, &bits, 8);
+    break;
+  }
+}
+
 void red_state_store(const red_lowered *lowered, red_state state, uint64_t count, void *out) {
   uint64_t bits = state.u64;
   switch (lowered->family) {
@@ -246,8 +264,7 @@ void red_state_store(const red_lowered *lowered, red_state state, uint64_t count
   default:
     break;
   }
-  bits = integer_value(lowered->acc, lowered->acc_bytes, bits);
-  memcpy(out, &bits, lowered->out_bytes);
+  store_bits(integer_value(lowered->acc, lowered->acc_bytes, bits), lowered->out_bytes, out);
 }
 
 __attribute__((noinline)) static red_status finish(const red_lowered *lowered, red_state state, uint64_t count,

@@ -119,13 +119,21 @@ INLINE v_f64 v_f64_from_u32(const void *p) { /* signed by a bias */
 
 #define HAVE_LOAD_PARTIAL
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
-  if (bytes < 4) {
-    memcpy(&pad, p, count * bytes);
-    return pad;
+  const size_t size = count * bytes;
+  const v_u32 word = {0, 1, 2, 3, 4, 5, 6, 7};
+  v_u8 mask = (v_u8)((v_i32)word < (int32_t)(size / 4));
+  v_u8 x = (v_u8)_mm256_maskload_epi32((const int *)p, (__m256i)mask);
+  if (bytes < 4) { /* no loads by the byte: what is left of a word is put together */
+    const uint8_t *left = (const uint8_t *)p + size / 4 * 4;
+    uint32_t last = 0;
+    if (bytes == 1 && size % 2 != 0) last = left[size % 4 - 1];
+    if (size % 4 >= 2) last = last << 16 | *(const u16_unaligned *)left;
+    const v_u8 number = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                         16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    x = v_select(mask, x, (v_u8)v_splat_u32(last));
+    mask = (v_u8)(number < (uint8_t)size);
   }
-  v_u32 element = {0, 1, 2, 3, 4, 5, 6, 7};
-  v_u8 mask = (v_u8)((v_i32)element < (int32_t)(count * bytes / 4));
-  return v_select(mask, (v_u8)_mm256_maskload_epi32((const int *)p, (__m256i)mask), pad);
+  return v_select(mask, x, pad);
 }
 
 #define HAVE_ANY

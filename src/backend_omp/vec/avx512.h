@@ -144,14 +144,39 @@ INLINE void v_store_partial(void *p, size_t count, unsigned bytes, v_u8 x) {
   _mm512_mask_storeu_epi8(p, _bzhi_u64(~(uint64_t)0, (unsigned)count * bytes), (__m512i)x);
 }
 
-#define HAVE_ANY
-INLINE bool v_any(v_u8 x) {
-  return _mm512_test_epi8_mask((__m512i)x, (__m512i)x) != 0;
+/* A bit for each element. */
+#define HAVE_FOUND
+typedef uint64_t v_found;
+INLINE v_found v_equal(v_u8 a, v_u8 b, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
+  case 2:
+    return _mm512_cmpeq_epi16_mask((__m512i)a, (__m512i)b);
+  case 4:
+    return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+  default:
+    return _mm512_cmpeq_epi64_mask((__m512i)a, (__m512i)b);
+  }
 }
-
-#define HAVE_FIRST_SET
-INLINE size_t v_first_set(v_u8 x) {
-  return (size_t)__builtin_ctzll(_mm512_test_epi8_mask((__m512i)x, (__m512i)x));
+INLINE v_found v_greater(v_u8 a, v_u8 b, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    return _mm512_cmpgt_epi8_mask((__m512i)a, (__m512i)b);
+  case 2:
+    return _mm512_cmpgt_epi16_mask((__m512i)a, (__m512i)b);
+  case 4:
+    return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+  default:
+    return _mm512_cmpgt_epi64_mask((__m512i)a, (__m512i)b);
+  }
+}
+INLINE bool v_found_any(v_found found) {
+  return found != 0;
+}
+INLINE size_t v_found_first(v_found found, unsigned bytes) {
+  (void)bytes;
+  return (size_t)__builtin_ctzll(found);
 }
 
 #define HAVE_STREAM

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The least key of an array, that of the other end of the order, and where a key is first found.
- */
-#include "patterns.h"
+/* The least key of an array and that of the other end of the order. */
+#include "end.h"
 
 #include "kernels.def"
-
-enum {
-  CHAINS = 4
-};
 
 /* n > 0; a short tail is padded with its own first element. */
 INLINE patterns sweep_floats(const uint8_t *p, size_t n, unsigned bytes) {
@@ -26,48 +20,14 @@ INLINE patterns sweep_floats(const uint8_t *p, size_t n, unsigned bytes) {
   return merge_patterns(all[0], all[1], bytes);
 }
 
-INLINE end_patterns sweep_end(const red_lowered *lowered, const uint8_t *p, size_t n, bool maxima, unsigned bytes) {
-  const size_t lanes = VB / bytes;
-  const v_u8 shift = v_splat((red_state){.u64 = end_shift(lowered, maxima, bytes)}, bytes);
-  red_state first = {.u64 = 0};
-  memcpy(&first.u64, p, bytes);
-  const v_u8 pad = v_splat(first, bytes);
-  end_patterns all[2];
-  all[0] = all[1] = (end_patterns){pad, lanes_minus(pad, shift, bytes)};
-  for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
-    for (unsigned j = 0; j < 2; j++) all[j] = merge_end(all[j], v_load(p + j * VB), shift, maxima, bytes);
-  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
-    v_u8 x = n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p);
-    all[0] = merge_end(all[0], x, shift, maxima, bytes);
-  }
-  all[0].far = maxima ? max_signed(all[0].far, all[1].far, bytes) : max_unsigned(all[0].far, all[1].far, bytes);
-  all[0].near = min_unsigned(all[0].near, all[1].near, bytes);
-  return all[0];
-}
-
 INLINE bool least_float(const red_lowered *lowered, const uint8_t *p, size_t n, bool maxima, unsigned bytes,
                         int64_t *key) {
   return key_of_end(lowered, sweep_end(lowered, p, n, maxima, bytes), maxima, bytes, key);
 }
 
-/* By keys, one vector at a time: the way of integers, and of floats among NaNs. */
+/* By keys: the way of integers, and of floats among NaNs. */
 INLINE int64_t least_key(const red_lowered *lowered, uint64_t flip, const uint8_t *p, size_t n, red_lane_op op) {
-  const unsigned bytes = op_bytes(op);
-  const size_t lanes = VB / bytes;
-  const key_constants keys = key_constants_of(lowered, flip, op);
-  red_state first = {.u64 = 0};
-  memcpy(&first.u64, p, bytes);
-  v_u8 pad = v_splat(first, bytes);
-  v_u8 acc[CHAINS];
-  for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_identity(op);
-  for (; n >= CHAINS * lanes; n -= CHAINS * lanes, p += CHAINS * VB)
-    for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_op(op, acc[j], v_key(&keys, v_load(p + j * VB), op));
-  for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
-    v_u8 x = n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p);
-    acc[0] = v_op(op, acc[0], v_key(&keys, x, op));
-  }
-  acc[0] = v_op(op, v_op(op, acc[0], acc[1]), v_op(op, acc[2], acc[3]));
-  return v_state(op, v_fold(op, acc[0])).key;
+  return v_state(op, v_fold(op, least_keys(lowered, flip, p, n, op))).key;
 }
 
 /* Both ends in one sweep: the keys of one are the complements of the other's. */
@@ -151,56 +111,6 @@ INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_
   if (both) keys[1] = least_key(lowered, all, p, n, op);
 }
 
-/* What to look for: numbers (a zero of either sign where they are merged) equal some bits under a mask, NaNs exceed
- * infinity. */
-typedef struct wanted {
-  v_u8 mask, bits;
-  bool nan;
-} wanted;
-
-INLINE wanted wanted_of(const red_lowered *lowered, int64_t key, red_lane_op op) {
-  const unsigned bytes = op_bytes(op);
-  const uint64_t all = complement(bytes), magnitude = all >> 1;
-  uint64_t bits = ((uint64_t)key ^ lowered->key_xor) & all, mask = all;
-  bool is_float = op >= RED_MIN_F16, nan = is_float && key == lowered->nan_key;
-  if (is_float && bits > magnitude) bits ^= magnitude;
-  if (nan || (lowered->merge_zeros && (bits & magnitude) == 0)) mask = magnitude;
-  bits = nan ? lowered->inf : bits & mask;
-  return (wanted){v_splat((red_state){.u64 = mask}, bytes), v_splat((red_state){.u64 = bits}, bytes), nan};
-}
-
-INLINE v_u8 lanes_found(const wanted *w, v_u8 x, unsigned bytes) {
-  v_u8 masked = x & w->mask;
-  return w->nan ? lanes_greater(masked, w->bits, bytes) : lanes_equal(masked, w->bits, bytes);
-}
-
-/* The key is there: pads, which may look like it, come after it. */
-INLINE size_t find(const red_lowered *lowered, const uint8_t *p, size_t n, int64_t key, red_lane_op op) {
-  const unsigned bytes = op_bytes(op);
-  const size_t lanes = VB / bytes;
-  const wanted w = wanted_of(lowered, key, op);
-  size_t i = 0;
-  for (; n - i >= CHAINS * lanes; i += CHAINS * lanes) {
-    v_u8 any = (v_u8){0};
-    for (unsigned j = 0; j < CHAINS; j++) any |= lanes_found(&w, v_load(p + i * bytes + j * VB), bytes);
-    if (v_any(any)) break;
-  }
-  for (;; i += lanes) {
-    v_u8 x = n - i < lanes ? v_load_partial(p + i * bytes, n - i, bytes, (v_u8){0}) : v_load(p + i * bytes);
-    v_u8 found = lanes_found(&w, x, bytes);
-    if (v_any(found)) return i + v_first_set(found) / bytes;
-  }
-}
-
-#define RED_KEY_KINDS(X)                                                                                               \
-  X(i8, RED_MIN_I8)                                                                                                    \
-  X(i16, RED_MIN_I16)                                                                                                  \
-  X(i32, RED_MIN_I32)                                                                                                  \
-  X(i64, RED_MIN_I64)                                                                                                  \
-  X(f16, RED_MIN_F16)                                                                                                  \
-  X(f32, RED_MIN_F32)                                                                                                  \
-  X(f64, RED_MIN_F64)
-
 #define KERNEL(suffix, op)                                                                                             \
   red_state ISA(min_##suffix)(const red_lowered *lowered, const void *data, size_t n) {                                \
     int64_t keys[2];                                                                                                   \
@@ -209,8 +119,5 @@ INLINE size_t find(const red_lowered *lowered, const uint8_t *p, size_t n, int64
   }                                                                                                                    \
   void ISA(extrema_##suffix)(const red_lowered *lowered, const void *data, size_t n, int64_t keys[2]) {                \
     extrema(lowered, data, n, op, true, keys);                                                                         \
-  }                                                                                                                    \
-  size_t ISA(find_##suffix)(const red_lowered *lowered, const void *data, size_t n, int64_t key) {                     \
-    return find(lowered, data, n, key, op);                                                                            \
   }
 RED_KEY_KINDS(KERNEL)

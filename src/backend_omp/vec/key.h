@@ -24,17 +24,17 @@ INLINE key_constants key_constants_of(const red_lowered *lowered, uint64_t flip,
   return k;
 }
 
-/* All bits of a lane where it is negative. */
+/* All bits of a lane where it is negative: by its sign where there are such shifts. */
 INLINE v_u8 lanes_negative(v_u8 x, unsigned bytes) {
   switch (bytes) {
   case 1:
     return (v_u8)((v_i8)x < 0);
   case 2:
-    return (v_u8)((v_i16)x < 0);
+    return (v_u8)((v_i16)x >> 15);
   case 4:
-    return (v_u8)((v_i32)x < 0);
+    return (v_u8)((v_i32)x >> 31);
   default:
-    return (v_u8)((v_i64)x < 0);
+    return VB == 64 ? (v_u8)((v_i64)x >> 63) : v_greater_i64((v_u8){0}, x);
   }
 }
 
@@ -47,7 +47,7 @@ INLINE v_u8 lanes_greater(v_u8 a, v_u8 b, unsigned bytes) {
   case 4:
     return (v_u8)((v_i32)a > (v_i32)b);
   default:
-    return (v_u8)((v_i64)a > (v_i64)b);
+    return v_greater_i64(a, b);
   }
 }
 
@@ -63,6 +63,24 @@ INLINE v_u8 lanes_equal(v_u8 a, v_u8 b, unsigned bytes) {
     return (v_u8)((v_u64)a == (v_u64)b);
   }
 }
+
+/* Where lanes are equal, where greater: all bits of such lanes, unless the instruction set has something better. */
+#ifndef HAVE_FOUND
+typedef v_u8 v_found;
+INLINE v_found v_equal(v_u8 a, v_u8 b, unsigned bytes) {
+  return lanes_equal(a, b, bytes);
+}
+INLINE v_found v_greater(v_u8 a, v_u8 b, unsigned bytes) {
+  return lanes_greater(a, b, bytes);
+}
+INLINE bool v_found_any(v_found found) {
+  return v_any(found);
+}
+/* The first such element; there is one. */
+INLINE size_t v_found_first(v_found found, unsigned bytes) {
+  return v_first_set(found) / bytes;
+}
+#endif
 
 INLINE v_u8 lanes_minus(v_u8 a, v_u8 b, unsigned bytes) {
   switch (bytes) {

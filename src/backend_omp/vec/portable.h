@@ -32,6 +32,12 @@ EXTREME(u64)
 #endif
 #undef EXTREME
 
+#ifndef HAVE_GREATER_64
+INLINE v_u8 v_greater_i64(v_u8 a, v_u8 b) {
+  return (v_u8)((v_i64)a > (v_i64)b);
+}
+#endif
+
 /* Sums of eight unsigned bytes each, in lanes of 64 bits. */
 #ifndef HAVE_SUM_BYTES
 INLINE v_u64 v_sum_bytes(v_u8 x) {
@@ -150,9 +156,25 @@ INLINE size_t nibbles_at(uint64_t word, unsigned low, unsigned high) {
 
 /* The first `count` elements of `bytes` bytes at p, fewer than a vector's; `pad` beyond. Nothing else is read. */
 #ifndef HAVE_LOAD_PARTIAL
+/* 1 to 8 bytes, the rest 0: by loads that overlap, as what narrower stores collect cannot be loaded at once. */
+INLINE uint64_t load_bytes(const uint8_t *p, size_t size) {
+  if (size >= 4) {
+    const uint64_t low = *(const u32_unaligned *)p, high = *(const u32_unaligned *)(p + size - 4);
+    return low | high << (8 * (size - 4));
+  }
+  const uint64_t low = p[0], middle = p[size / 2], high = p[size - 1];
+  return low | middle << (8 * (size / 2)) | high << (8 * (size - 1));
+}
+
 INLINE v_u8 v_load_partial(const void *p, size_t count, unsigned bytes, v_u8 pad) {
-  memcpy(&pad, p, count * bytes);
-  return pad;
+  const size_t size = count * bytes;
+  v_u64 x = {0};
+  if (size > 8)
+    x = (v_u64){*(const u64_unaligned *)p, load_bytes((const uint8_t *)p + 8, size - 8)};
+  else if (size > 0)
+    x = (v_u64){load_bytes(p, size), 0};
+  const v_u8 number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return v_select((v_u8)(number < (uint8_t)size), (v_u8)x, pad);
 }
 #endif
 

@@ -51,10 +51,8 @@ INLINE uint64_t pad_bits(red_lane_op op, red_dtype in) {
 INLINE v_u8 load_padded(red_lane_op op, red_dtype in, const uint8_t *p, size_t count, uint64_t pad) {
   const unsigned bytes = float_bytes(in);
   if (count == VB / op_bytes(op)) return load(op, in, p);
-  v_u8 padded = v_splat((red_state){.u64 = pad}, bytes);
-  if (bytes == op_bytes(op)) return v_load_partial(p, count, bytes, padded);
-  memcpy(&padded, p, count * bytes);
-  return load(op, in, (const uint8_t *)&padded);
+  const v_u8 padded = v_load_partial(p, count, bytes, v_splat((red_state){.u64 = pad}, bytes));
+  return bytes == op_bytes(op) ? padded : load(op, in, (const uint8_t *)&padded);
 }
 
 INLINE v_u8 times(red_lane_op op, v_u8 x, v_u8 y) {

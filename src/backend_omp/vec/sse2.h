@@ -10,6 +10,30 @@ INLINE v_u8 v_max_i16(v_u8 a, v_u8 b) {
   return (v_u8)_mm_max_epi16((__m128i)a, (__m128i)b);
 }
 
+/* By halves: where the upper ones are equal, the upper half of the difference is the borrow. */
+#define HAVE_GREATER_64
+INLINE v_u8 v_greater_i64(v_u8 a, v_u8 b) {
+  const v_i32 equal = (v_i32)a == (v_i32)b, greater = (v_i32)a > (v_i32)b;
+  const v_i32 upper = greater | (equal & (v_i32)((v_u64)b - (v_u64)a));
+  return (v_u8)__builtin_shufflevector(upper, upper, 1, 1, 3, 3);
+}
+INLINE v_u8 v_greater_u64(v_u8 a, v_u8 b) {
+  const v_u8 sign = (v_u8)v_splat_u64(0x8000000000000000);
+  return v_greater_i64(a ^ sign, b ^ sign);
+}
+
+#define HAVE_EXTREME_64
+#define EXTREME(T)                                                                                                     \
+  INLINE v_u8 v_min_##T(v_u8 a, v_u8 b) {                                                                              \
+    return v_select(v_greater_##T(b, a), a, b);                                                                        \
+  }                                                                                                                    \
+  INLINE v_u8 v_max_##T(v_u8 a, v_u8 b) {                                                                              \
+    return v_select(v_greater_##T(a, b), a, b);                                                                        \
+  }
+EXTREME(i64)
+EXTREME(u64)
+#undef EXTREME
+
 #define HAVE_SUM_BYTES
 INLINE v_u64 v_sum_bytes(v_u8 x) {
   return (v_u64)_mm_sad_epu8((__m128i)x, _mm_setzero_si128());

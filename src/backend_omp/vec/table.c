@@ -28,7 +28,7 @@ RED_REDUCE_INTEGER(X)
 RED_WIDTHS(X)
 #undef X
 #define X(dtype, suffix, op)                                                                                           \
-  red_reduce_fn ISA(min_##suffix);                                                                                     \
+  red_reduce_fn ISA(min_##suffix), ISA(argmin_##suffix);                                                               \
   red_extrema_fn ISA(extrema_##suffix);                                                                                \
   red_find_fn ISA(find_##suffix);
 RED_EXTREMA(X)
@@ -79,7 +79,9 @@ const red_kernels ISA(red_kernels) = {
   [RED_FAMILY_MUL][in] = {ISA(prod_##suffix), ISA(prod_##suffix)},
                 RED_REDUCE_INTEGER(X)
 #undef X
-#define X(dtype, suffix, op) [RED_FAMILY_MIN][dtype] = {ISA(min_##suffix), ISA(min_##suffix)},
+#define X(dtype, suffix, op)                                                                                           \
+  [RED_FAMILY_MIN][dtype] = {ISA(min_##suffix), ISA(min_##suffix)},                                                    \
+  [RED_FAMILY_ARGMIN][dtype] = {ISA(argmin_##suffix), ISA(argmin_##suffix)},
                     RED_EXTREMA(X)
 #undef X
 #define X(dtype, suffix)                                                                                               \
