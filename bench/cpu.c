@@ -2,7 +2,7 @@
 /*
  * The CPU benchmark's cases and its table.
  *
- *   bench-cpu [-s SAMPLES] [-b MEBIBYTES] [-q PERCENTILE] [-p PATIENT] [-w MICROSECONDS] [TEXT ...]
+ *   bench-cpu [-s SAMPLES] [-b MEBIBYTES] [-q PERCENTILE] [-p PATIENT] [-w MICROSECONDS] [-x 1] [TEXT ...]
  *
  * runs the cases whose titles contain every TEXT; a title reads like "large reduce sum f32". Beside each contestant
  * stand its median, the bandwidth and how many times as fast ours is.
@@ -326,12 +326,14 @@ static void run_case(const case_row *row, const size_row *size, bench_data data,
 
 int main(int argc, char **argv) {
   unsigned samples = 21;
+  bool crossover = false;
   int first = 1;
   for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
     if (strcmp(argv[first], "-s") == 0) samples = (unsigned)atoi(argv[first + 1]);
     if (strcmp(argv[first], "-p") == 0) bench_patient = atoi(argv[first + 1]) != 0;
     if (strcmp(argv[first], "-q") == 0) bench_percentile = (unsigned)atoi(argv[first + 1]) % 100;
     if (strcmp(argv[first], "-w") == 0) bench_pause = (unsigned)atoi(argv[first + 1]);
+    if (strcmp(argv[first], "-x") == 0) crossover = atoi(argv[first + 1]) != 0;
     if (strcmp(argv[first], "-b") == 0) large = (uint64_t)atoi(argv[first + 1]) << 20;
   }
   if (samples < 1 || samples > BENCH_MOST_SAMPLES) samples = BENCH_MOST_SAMPLES;
@@ -344,7 +346,8 @@ int main(int argc, char **argv) {
   printf("%s, %s; round trip between two threads %.0f ns\n", info.name, info.detail, bench_ping_pong());
   const uint64_t fixed = 8 << 22, bytes = large > fixed ? large : fixed; /* the sizes that are not `large` */
   void *in = map(bytes + 4096), *out = map(2 * bytes + 4096);
-  for (size_t i = 0; i < CASES; i++)
+  if (crossover) bench_crossover(run_single, run_ours, samples, in, out, argv + first, argc - first);
+  for (size_t i = 0; i < CASES && !crossover; i++)
     for (size_t k = 0; k < SIZES; k++)
       for (bench_data data = BENCH_UNIFORM; data <= BENCH_CANCELLING; data++) {
         char title[96];

@@ -80,6 +80,10 @@ typedef enum bench_data {
 } bench_data;
 void bench_fill(const bench_case *c, void *in, bench_data data);
 
+/* cpu_crossover.c: the two ways to call ours, arrays of at least 64 MiB, and what the rows' names shall contain. */
+void bench_crossover(bench_run *alone, bench_run *automatic, unsigned samples, void *in, void *out, char **texts,
+                     int count);
+
 /* A result goes here, so that no compiler drops the work. */
 extern volatile double bench_sink;
 

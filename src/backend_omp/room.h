@@ -38,9 +38,13 @@ unsigned red_team_limit(void);
 unsigned red_team_processors(void);
 /* A number of threads up to `wanted` that may be started here and now; give it back after red_team_run. */
 unsigned red_team_take(const red_cpu *cpu, unsigned wanted);
+/* So many of those that were taken are enough; the others are given back at once. */
+unsigned red_team_keep(unsigned taken, unsigned wanted);
 /* Is a team worth starting that saves so much? It may have to be woken first. */
 bool red_team_pays(uint64_t saved_ns);
 void red_team_give(unsigned threads);
+/* What it costs to start and to end a team of so many, which were taken: ns, measured here and now. */
+uint64_t red_team_start_ns(unsigned threads);
 /* Call fn on `count` threads at once, in the floating-point environment of the bits; count may come out smaller. */
 void red_team_run(unsigned threads, red_team_fn *fn, void *job);
 /* ns of a clock that only goes forward. */

@@ -58,8 +58,7 @@ INLINE v_u8 least_keys(const red_lowered *lowered, uint64_t flip, const uint8_t 
   for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_key(&keys, load_first(p, n, bytes), op);
   size_t i = n < lanes ? n : lanes;
   for (; n - i >= CHAINS * lanes; i += CHAINS * lanes)
-    for (unsigned j = 0; j < CHAINS; j++)
-      acc[j] = v_op(op, acc[j], v_key(&keys, v_load(p + i * bytes + j * VB), op));
+    for (unsigned j = 0; j < CHAINS; j++) acc[j] = v_op(op, acc[j], v_key(&keys, v_load(p + i * bytes + j * VB), op));
   for (; n - i > lanes; i += lanes) acc[0] = v_op(op, acc[0], v_key(&keys, v_load(p + i * bytes), op));
   if (n > i) acc[1] = v_op(op, acc[1], v_key(&keys, load_last(p, n, bytes), op));
   return v_op(op, v_op(op, acc[0], acc[1]), v_op(op, acc[2], acc[3]));

@@ -17,8 +17,8 @@
 
 /*
  * The state of n > 0 elements. ADD and MUL of floats: n is at most a block, `in` begins at a multiple of one, and the
- * state is the node above it. MIN: the least key. ARGMIN: the least key and its first place, for arrays that stay in the
- * first-level cache; of others MIN by piece, then find.
+ * state is the node above it. MIN: the least key. ARGMIN: the least key and its first place, for arrays that stay in
+ * the first-level cache; of others MIN by piece, then find.
  */
 typedef red_state red_reduce_fn(const red_lowered *lowered, const void *in, size_t n);
 
