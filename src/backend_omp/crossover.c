@@ -34,7 +34,7 @@ unsigned red_crossover_threads(red_crossover *known, uint64_t bytes, unsigned mo
     if (cost == 0 || is_due(&known->calls[size])) *untried = team;
     const uint64_t deserved = cost > 0 ? bytes / share_of(known, cost) : 0;
     if (deserved > threads) threads = deserved < team ? (unsigned)deserved : team;
-    if (threads < team) break;
+    if (deserved <= team) break;
   }
   return threads;
 }
