@@ -218,8 +218,9 @@ START_TEST(results_on_the_way) {
 }
 END_TEST
 
-/* Large pieces are worked on by several threads. */
+/* Large pieces are worked on by several threads, if some are asked for. */
 START_TEST(large_pieces) {
+  red_context *several = suite_context(suite_threads());
   static const red_op ops[] = {RED_SUM, RED_PROD, RED_ARGMAX};
   random_state random = random_start(6);
   enum {
@@ -232,7 +233,7 @@ START_TEST(large_pieces) {
     uint64_t expected = 0, actual = 0, cut = random_below(&random, N);
     red_accumulator *acc;
     ck_red(red_reference(&problem, in.data, &expected));
-    ck_red(red_accumulator_create(context, &problem, &acc));
+    ck_red(red_accumulator_create(several, &problem, &acc));
     ck_red(red_accumulator_add(acc, in.data, cut));
     ck_red(red_accumulator_add(acc, in.data + cut * 4, N - cut));
     ck_red(red_accumulator_result(acc, &actual));
@@ -240,6 +241,7 @@ START_TEST(large_pieces) {
     red_accumulator_destroy(acc);
   }
   buffer_free(&in);
+  red_context_destroy(several);
 }
 END_TEST
 
