@@ -3,9 +3,11 @@
  * A problem lowered to what kernels compute. Twenty-one operators on twelve dtypes become eight families, most of them
  * functions of the element's width alone, so that a backend needs a handful of kernels and a new operator none.
  *
- *   ADD, MUL   float accumulator: the canonical order; integer accumulator: mod 2^64, any order. `map` says what is
- * added MIN        the least signed key of the element's width; keys below ARGMIN     the least (key, index) AND OR XOR
- * the element's bits COUNT      how many elements have (bits & nonzero_mask) != 0, mod 2^64
+ * - ADD, MUL: in the canonical order with a float accumulator, mod 2^64 with an integer one; `map` says what is added
+ * - MIN: the least signed key of the element's width; keys below
+ * - ARGMIN: the least (key, index)
+ * - AND, OR, XOR: the element's bits
+ * - COUNT: how many elements have (bits & nonzero_mask) != 0, mod 2^64
  *
  * Keys turn minima and maxima of every dtype into minima of signed integers of the same width:
  *   integers   key = bits ^ key_xor                       (key_xor = bias of unsigned types ^ flip of maxima)
