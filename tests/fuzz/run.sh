@@ -57,13 +57,26 @@ EOF
   esac
 }
 
+# run TARGET FOLDER
+run() {
+  # shellcheck disable=SC2046,SC2086
+  $clang $flags tests/fuzz/fuzz_$1.c $(sources "$1" "$2") -lm -o "$2/fuzz"
+  "$2/fuzz" -max_total_time="$seconds" -max_len=1024 -timeout=10 -verbosity=0 -print_final_stats=1 \
+    -artifact_prefix="$2/found/" "$2/corpus"
+}
+
+# Side by side: each keeps one processor busy.
 for target in $targets; do
   folder=$build/$target
   mkdir -p "$folder/found"
   seed "$target" "$folder/corpus"
-  # shellcheck disable=SC2046,SC2086
-  $clang $flags tests/fuzz/fuzz_$target.c $(sources "$target" "$folder") -lm -o "$folder/fuzz"
-  echo "fuzz $target: $seconds s"
-  "$folder/fuzz" -max_total_time="$seconds" -max_len=1024 -timeout=10 -verbosity=0 -print_final_stats=1 \
-    -artifact_prefix="$folder/found/" "$folder/corpus"
+  (run "$target" "$folder") >"$folder/log" 2>&1 &
+  echo $! >"$folder/pid"
 done
+failed=0
+for target in $targets; do
+  wait "$(cat "$build/$target/pid")" || failed=1
+  echo "fuzz $target: $seconds s"
+  cat "$build/$target/log"
+done
+exit $failed
