@@ -49,6 +49,9 @@ reduce:sum:f64:0:init=1.5 28
 reduce:dot:f16/f64/f32:0 28
 reduce:mean:bf16:0 28
 reduce:prod:f64:0 28
+reduce:sum:f32:0:bound 28
+stats:f32:0:select=default 100
+stats:i8:0:select=all 100
 reduce:min:i32:0 16
 reduce:argmax:f64:0 16
 reduce:sum:u8:0 16
