@@ -288,8 +288,9 @@ RED_API red_status red_reference2(const red_problem *problem, const void *x, con
 RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, double *bound);
 
 /*
- * Known-answer tests of every operator family on the device for `memory`; RED_ERR_MISMATCH if it gives other bits. Those
- * of float arithmetic and order run by themselves when a device opens.
+ * Known-answer tests of every operator family on the device for `memory`, in host memory and, where it has any, in its
+ * own; RED_ERR_MISMATCH if it gives other bits. Those of float arithmetic and order, and an exact sum, run by themselves
+ * when a device opens.
  */
 RED_API red_status red_self_test(red_context *context, red_memory memory);
 
