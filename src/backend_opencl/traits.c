@@ -73,7 +73,7 @@ static bool offers_shape(const red_cl_traits *traits, const char *extensions, re
   char vendor[128];
   switch (shape) {
   case RED_CL_SUBGROUP:
-    return offers_subgroups(traits, extensions);
+    return traits->local_memory >= 1024 && offers_subgroups(traits, extensions);
   case RED_CL_PTX:
     platform_text(traits->platform, CL_PLATFORM_VENDOR, vendor, sizeof vendor);
     return strstr(vendor, "NVIDIA") != NULL && traits->most_group >= 128 && traits->local_memory >= 32768;
@@ -90,19 +90,46 @@ static uint64_t limited(uint64_t value, const char *text) {
   return value < most ? value : most;
 }
 
+#define DEVICE_SUB_GROUP_SIZES_INTEL 0x4108 /* cl_intel_required_subgroup_size */
+
+static bool offers_subgroup_size(const red_cl_traits *traits, const char *extensions, uint32_t size) {
+  size_t sizes[32] = {0};
+  if (!has_word(extensions, "cl_intel_required_subgroup_size") ||
+      red_cl.GetDeviceInfo(traits->device, DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, NULL) != CL_SUCCESS)
+    return false;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    if (sizes[i] == size) return true;
+  return false;
+}
+
+/* "local", or "subgroup:16": sub-groups of that size, whichever the driver would choose. */
+static void force_shape(red_cl_traits *traits, const char *extensions, const char *forced) {
+  const size_t length = strcspn(forced, ":");
+  const char *rest = forced + length;
+  int shape = 0;
+  while (shape < RED_CL_SHAPES && (strlen(shape_names[shape]) != length || strncmp(forced, shape_names[shape], length)))
+    shape++;
+  if (shape == RED_CL_SUBGROUP && *rest == ':') {
+    char *end;
+    traits->subgroup_size = (uint32_t)strtoul(rest + 1, &end, 10);
+    rest = end;
+  }
+  if (shape == RED_CL_SHAPES || *rest != '\0') {
+    snprintf(traits->reason, sizeof traits->reason,
+             "RED_OPENCL_SHAPE=%.32s: expected one of wide, local, subgroup, subgroup:SIZE, ptx", forced);
+    return;
+  }
+  traits->shape = (red_cl_shape)shape;
+  if (!offers_shape(traits, extensions, traits->shape) ||
+      (traits->subgroup_size > 0 && !offers_subgroup_size(traits, extensions, traits->subgroup_size)))
+    snprintf(traits->reason, sizeof traits->reason, "RED_OPENCL_SHAPE=%s: this device cannot do that", forced);
+}
+
 /* The fastest shape that the device has, or the one that RED_OPENCL_SHAPE demands. */
 static void choose_shape(red_cl_traits *traits, const char *extensions) {
   const char *forced = getenv("RED_OPENCL_SHAPE");
   if (forced != NULL && *forced != '\0') {
-    for (int shape = 0; shape < RED_CL_SHAPES; shape++) {
-      if (strcmp(forced, shape_names[shape]) != 0) continue;
-      traits->shape = (red_cl_shape)shape;
-      if (!offers_shape(traits, extensions, traits->shape))
-        snprintf(traits->reason, sizeof traits->reason, "RED_OPENCL_SHAPE=%s: this device cannot do that", forced);
-      return;
-    }
-    snprintf(traits->reason, sizeof traits->reason,
-             "RED_OPENCL_SHAPE=%.32s: expected one of wide, local, subgroup, ptx", forced);
+    force_shape(traits, extensions, forced);
     return;
   }
   traits->shape = RED_CL_WIDE;
@@ -115,7 +142,8 @@ static void choose_shape(red_cl_traits *traits, const char *extensions) {
 }
 
 /* Why this device cannot serve, or nothing. */
-static const char *missing_ability(cl_device_id device, const char *extensions) {
+static const char *missing_ability(const red_cl_traits *traits, const char *extensions) {
+  cl_device_id device = traits->device;
   char profile[32], version[64];
   device_text(device, CL_DEVICE_VERSION, version, sizeof version);
   device_text(device, CL_DEVICE_PROFILE, profile, sizeof profile);
@@ -124,6 +152,7 @@ static const char *missing_ability(cl_device_id device, const char *extensions) 
     return "the device is older than OpenCL 1.2";
   if (!device_number(device, CL_DEVICE_AVAILABLE, sizeof(cl_bool))) return "the device says that it is not available";
   if (!device_number(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool))) return "the driver has no compiler";
+  if (traits->most_alloc == 0) return "the driver does not say how large a buffer may be";
   if (!device_number(device, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool))) return "the device is big endian";
   if (strcmp(profile, "EMBEDDED_PROFILE") == 0 && !has_word(extensions, "cles_khr_int64"))
     return "the device has no 64-bit integers";
@@ -219,7 +248,7 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   traits->one_pass = one_pass(traits);
   traits->gives_binaries = gives_binaries(platform);
   char *extensions = extensions_of(device);
-  const char *missing = missing_ability(device, extensions != NULL ? extensions : "");
+  const char *missing = missing_ability(traits, extensions != NULL ? extensions : "");
   if (missing != NULL)
     snprintf(traits->reason, sizeof traits->reason, "%s", missing);
   else

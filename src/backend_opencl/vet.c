@@ -34,9 +34,9 @@ static void locate(const red_cl_device *device, red_cl_cache_entry *entry) {
   char options[192];
   const char *texts[] = {red_cl_texts_digest};
   snprintf(options, sizeof options,
-           "self-test: shape %d, f64 %d, one pass %d, pipe %d, one launch %d, group %u of %zu, local %llu",
-           (int)traits->shape, traits->f64, traits->one_pass, traits->pipe, traits->one_launch, (unsigned)device->group,
-           traits->most_group, (unsigned long long)traits->local_memory);
+           "self-test: shape %d:%u, f64 %d, one pass %d, pipe %d, one launch %d, group %u of %zu, local %llu",
+           (int)traits->shape, (unsigned)traits->subgroup_size, traits->f64, traits->one_pass, traits->pipe,
+           traits->one_launch, (unsigned)device->group, traits->most_group, (unsigned long long)traits->local_memory);
   red_cl_cache_locate(traits, texts, 1, options, entry);
 }
 

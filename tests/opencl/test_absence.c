@@ -109,6 +109,9 @@ END_TEST
 
 START_TEST(bad_shape) {
   expect_success("RED_OPENCL_SHAPE=round", "bad-shape");
+  expect_success("RED_OPENCL_SHAPE=local:16", "bad-shape");
+  expect_success("RED_OPENCL_SHAPE=subgroup:16x", "bad-shape");
+  expect_success("RED_OPENCL_SHAPE=subgroup:1000", "bad-shape");
 }
 END_TEST
 

@@ -36,7 +36,7 @@ static void end(void) {
 /* NULL and 0: as the device has it. */
 static const char *version, *extensions;
 static cl_uint subgroups;
-static size_t first_size;
+static size_t first_size, subgroup_sizes[4];
 
 static cl_int give(const void *value, size_t bytes, size_t room, void *to, size_t *needed) {
   if (needed != NULL) *needed = bytes;
@@ -54,6 +54,8 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
   if (what == CL_DEVICE_EXTENSIONS && extensions != NULL)
     return give(extensions, strlen(extensions) + 1, room, to, needed);
   if (what == CL_DEVICE_MAX_NUM_SUB_GROUPS) return give(&subgroups, sizeof subgroups, room, to, needed);
+  if (what == CL_DEVICE_SUB_GROUP_SIZES_INTEL && subgroup_sizes[0] > 0)
+    return give(subgroup_sizes, sizeof subgroup_sizes, room, to, needed);
   if (what == CL_DEVICE_MAX_WORK_ITEM_SIZES && first_size > 0) return give(sizes, sizeof sizes, room, to, needed);
   return real.GetDeviceInfo(device, what, room, to, needed);
 }
@@ -100,6 +102,34 @@ START_TEST(subgroup_kernels) {
     if (!devices[i].offered) ck_assert_int_ne(traits.shape, RED_CL_SUBGROUP);
   }
   version = extensions = NULL;
+}
+END_TEST
+
+static void expect_shape(const char *shape, uint32_t size) {
+  setenv("RED_OPENCL_SHAPE", shape, 1);
+  red_cl_traits traits = inspect();
+  unsetenv("RED_OPENCL_SHAPE");
+  if (size > 0)
+    ck_assert_str_eq(traits.reason, "");
+  else
+    ck_assert_msg(strstr(traits.reason, shape) != NULL, "%s: '%s'", shape, traits.reason);
+  if (size > 0) ck_assert_uint_eq(traits.subgroup_size, size);
+}
+
+/* What a test may demand; by itself the library takes the driver's. */
+START_TEST(subgroups_of_a_size) {
+  version = "OpenCL 3.0 x";
+  extensions = "cl_khr_fp64 cl_intel_subgroups";
+  expect_shape("subgroup:16", 0);
+  extensions = "cl_khr_fp64 cl_intel_subgroups cl_intel_required_subgroup_size";
+  memcpy(subgroup_sizes, (size_t[]){8, 16, 32, 64}, sizeof subgroup_sizes);
+  expect_shape("subgroup:16", 16);
+  expect_shape("subgroup:64", 64);
+  expect_shape("subgroup:4", 0);
+  expect_shape("subgroup:-16", 0);
+  ck_assert_uint_eq(inspect().subgroup_size, 0);
+  version = extensions = NULL;
+  subgroup_sizes[0] = 0;
 }
 END_TEST
 
@@ -247,6 +277,7 @@ END_TEST
 static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, begin, end);
   tcase_add_test(tests, subgroup_kernels);
+  tcase_add_test(tests, subgroups_of_a_size);
   tcase_add_test(tests, short_dimensions);
   tcase_add_test(tests, kernel_of_few_items);
   tcase_add_test(tests, long_build_log);

@@ -72,13 +72,16 @@ static void red_fold_columns(uint lane, local red_node *scratch) {
   barrier(CLK_LOCAL_MEM_FENCE);
   if (team > 1) {
     local red_node *own = scratch + lane / RED_TAKERS * RED_LANES + lane % RED_TAKERS;
-    if (lane % RED_TAKERS < team) {
+    const bool takes = lane % RED_TAKERS < team;
+    red_node node = red_identity();
+    if (takes) {
       for (uint half_count = RED_LANES / team / 2; half_count > 0; half_count /= 2)
         for (uint k = 0; k < half_count; k++) own[k * team] = red_merge(own[k * team], own[(k + half_count) * team]);
-      red_node node = own[0];
-      for (uint down = team / 2; down > 0; down /= 2) node = red_merge(node, red_shuffle_node(node, down));
-      own[0] = node; /* of the first one: what the others write is nothing */
+      node = own[0];
     }
+    if (takes || !RED_SHUFFLES_APART)
+      for (uint down = team / 2; down > 0; down /= 2) node = red_merge(node, red_shuffle_node(node, down));
+    if (takes) own[0] = node; /* of the first one: what the others write is nothing */
     barrier(CLK_LOCAL_MEM_FENCE);
     return;
   }

@@ -32,7 +32,8 @@ static red_node red_group_fold(red_node node, uint lane, local red_node *scratch
       for (uint k = 0; k < half_count; k++)
         scratch[lane + k * team] = red_merge(scratch[lane + k * team], scratch[lane + (k + half_count) * team]);
     node = scratch[lane];
-    for (uint down = team / 2; down > 0; down /= 2) node = red_merge(node, red_shuffle_node(node, down));
   }
+  if (RED_SHUFFLES_APART && lane >= team) return node;
+  for (uint down = team / 2; down > 0; down /= 2) node = red_merge(node, red_shuffle_node(node, down));
   return node;
 }

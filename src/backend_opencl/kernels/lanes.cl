@@ -22,6 +22,24 @@
 #endif
 
 /*
+ * May some teams shuffle while the others don't? PoCL takes a shuffle for a barrier of the work-group, not of the
+ * sub-group: there the others do it for nothing.
+ */
+#if defined(RED_SHAPE_SUBGROUP)
+#define RED_SHUFFLES_APART 0
+#else
+#define RED_SHUFFLES_APART 1
+#endif
+
+/* RED_SUBGROUP_SIZE: for tests; otherwise the driver chooses. */
+#if defined(RED_SUBGROUP_SIZE)
+#define RED_OF_SUBGROUPS __attribute__((intel_reqd_sub_group_size(RED_SUBGROUP_SIZE)))
+#else
+#define RED_OF_SUBGROUPS
+#endif
+#define RED_KERNEL kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) RED_OF_SUBGROUPS void
+
+/*
  * The number of this lane. Sub-groups need not be runs of local ids, so where values are shuffled the lanes are numbered
  * by sub-group; any numbering will do as long as everybody uses it.
  */

@@ -17,7 +17,7 @@ static red_node red_root_of_waiting(local red_node *waiting, uint height) {
 #endif
 
 /* Work-group g: node (level, g) of the chunks' tree; with RED_ONCE the last one leaves the root of all. */
-kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
+RED_KERNEL
 red_reduce_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules, global ulong *nodes,
                   ulong nodes_at RED_SECOND_PARAMETERS RED_ONCE_PARAMETERS) {
   global const RED_ELEMENT *x = (global const RED_ELEMENT *)(in + in_offset), *y = RED_SECOND_INPUT(x);

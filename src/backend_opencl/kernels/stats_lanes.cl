@@ -55,7 +55,7 @@ static red_summary red_fold_summaries(red_summary s, uint lane, local red_summar
   return scratch[0];
 }
 
-kernel __attribute__((reqd_work_group_size(RED_GROUP, 1, 1))) void
+RED_KERNEL
 red_stats_chunks(global const uchar *in, ulong in_offset, ulong n, uint level, red_rules rules, global ulong *nodes,
                  ulong nodes_at) {
   local red_summary summaries[RED_GROUP];
