@@ -119,8 +119,9 @@ static bool seek_device(void *state, const red_cl_traits *traits) {
 static red_status make_context(red_cl_device *device, const red_context_options *options) {
   cl_int error;
   if (options->native_context != NULL) {
-    device->context = options->native_context;
-    return red_cl_check(red_cl.RetainContext(device->context), "clRetainContext");
+    error = red_cl.RetainContext(options->native_context);
+    if (error == CL_SUCCESS) device->context = options->native_context; /* to be released */
+    return red_cl_check(error, "clRetainContext");
   }
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->traits.platform, 0};
   device->context = red_cl.CreateContext(properties, 1, &device->traits.device, NULL, NULL, &error);

@@ -27,6 +27,7 @@ static red_status check_kind(const red_cl_device *device, const red_cl_span *spa
   cl_int error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_TYPE, sizeof type, &type, NULL);
   if (error == CL_SUCCESS)
     error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+  if (error != CL_SUCCESS && error != CL_INVALID_MEM_OBJECT) return red_cl_check(error, "clGetMemObjectInfo");
   if (error != CL_SUCCESS)
     return red_fail(RED_ERR_INVALID, "%s is no cl_mem: clGetMemObjectInfo says %s", span->what,
                     red_cl_error_name(error));
@@ -56,25 +57,37 @@ red_status red_cl_check_buffer(const red_cl_device *device, const red_cl_span *s
 }
 
 /* Where the span lies in the buffer that its sub-buffer is a part of; itself if it is of no sub-buffer. */
-static red_cl_span in_whole(const red_cl_span *span) {
+static red_status in_whole(const red_cl_span *span, red_cl_span *whole) {
   cl_mem parent = NULL;
   size_t origin = 0;
-  if (red_cl.GetMemObjectInfo(span->memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL) != CL_SUCCESS ||
-      parent == NULL)
-    return *span;
-  if (red_cl.GetMemObjectInfo(span->memory, CL_MEM_OFFSET, sizeof origin, &origin, NULL) != CL_SUCCESS) return *span;
-  return (red_cl_span){span->what, parent, span->offset + origin, span->bytes};
+  cl_int error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+  if (error == CL_SUCCESS && parent != NULL)
+    error = red_cl.GetMemObjectInfo(span->memory, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
+  *whole = *span;
+  whole->offset += origin;
+  if (parent != NULL) whole->memory = parent;
+  return red_cl_check(error, "clGetMemObjectInfo");
+}
+
+static red_status both_in_whole(const red_cl_span *a, const red_cl_span *b, red_cl_span *whole_a,
+                                red_cl_span *whole_b) {
+  red_status status = in_whole(a, whole_a);
+  return status == RED_OK ? in_whole(b, whole_b) : status;
 }
 
 red_status red_cl_check_parts(const red_lowered *lowered, const red_cl_span *in, const red_cl_span *out) {
   if (in->memory == out->memory) return RED_OK; /* the core has seen that */
-  red_cl_span from = in_whole(in), to = in_whole(out);
+  red_cl_span from, to;
+  red_status status = both_in_whole(in, out, &from, &to);
+  if (status != RED_OK) return status;
   return from.memory == to.memory ? red_check_overlap(lowered, from.offset, to.offset) : RED_OK;
 }
 
 red_status red_cl_check_apart(const red_cl_span *workspace, const red_cl_span *array) {
   if (workspace->bytes == 0 || workspace->memory == array->memory) return RED_OK; /* the core has seen the latter */
-  red_cl_span room = in_whole(workspace), used = in_whole(array);
+  red_cl_span room, used;
+  red_status status = both_in_whole(workspace, array, &room, &used);
+  if (status != RED_OK) return status;
   if (room.memory != used.memory || room.offset + room.bytes <= used.offset || used.offset + used.bytes <= room.offset)
     return RED_OK;
   return red_fail(RED_ERR_WORKSPACE,

@@ -354,6 +354,7 @@ red_status red_cl_stage_in2(const red_cl_run *run, const void *host, uint64_t by
 red_status red_cl_stage_out(const red_cl_run *run, void *host, uint64_t bytes, unsigned align, red_cl_stage *stage);
 /* Wait, and see to it that the host's array holds what the device wrote. */
 red_status red_cl_stage_fetch(const red_cl_run *run, const red_cl_stage *stage, void *host, uint64_t bytes);
-void red_cl_stage_end(const red_cl_run *run, red_cl_stage *stage);
+/* Pass on the status of what was done with it, or that of ending it. */
+red_status red_cl_stage_end(const red_cl_run *run, red_cl_stage *stage, red_status status);
 
 #endif

@@ -20,8 +20,9 @@ red_status red_cl_alloc(void *state, uint64_t bytes, void **memory) {
 
 void red_cl_free(void *state, void *memory) {
   const red_cl_span all = {"memory", memory, 0, 0};
-  if (red_cl_check_process(state) == RED_OK && red_cl_check_buffer(state, &all) == RED_OK)
-    red_cl.ReleaseMemObject(memory);
+  if (red_cl_check_process(state) != RED_OK) return;
+  /* A driver that cannot say what it is has made it all the same. */
+  if (red_cl_check_buffer(state, &all) != RED_ERR_INVALID) red_cl.ReleaseMemObject(memory);
 }
 
 /* ---- Queues ---- */

@@ -25,9 +25,8 @@ static red_status work_on_host_piece(const red_cl_run *run, const red_exec *exec
   part.memory = stage.memory;
   part.memory2 = stage2.memory;
   if (status == RED_OK) status = work(state, run, &part);
-  red_cl_stage_end(run, &stage);
-  red_cl_stage_end(run, &stage2);
-  return status;
+  status = red_cl_stage_end(run, &stage, status);
+  return red_cl_stage_end(run, &stage2, status);
 }
 
 red_status red_cl_each_piece(const red_cl_run *run, const red_exec *exec, red_cl_piece_worker *work, void *state) {

@@ -276,9 +276,8 @@ static red_status scan_piece(const red_cl_run *run, const char *in, char *out, a
     node->u64 = 0;
     status = red_cl_read(run->queue, run->workspace, total * sizeof(uint64_t), &node->u64, sizeof node->u64);
   }
-  red_cl_stage_end(run, &source);
-  red_cl_stage_end(run, &target);
-  return status;
+  status = red_cl_stage_end(run, &source, status);
+  return red_cl_stage_end(run, &target, status);
 }
 
 static red_state prefix_of(const red_forest *forest, const red_lowered *lowered) {

@@ -57,9 +57,10 @@ red_status red_cl_stage_fetch(const red_cl_run *run, const red_cl_stage *stage, 
 }
 
 /* The caller's array is the caller's again: nothing that uses it may be under way. */
-void red_cl_stage_end(const red_cl_run *run, red_cl_stage *stage) {
-  if (!stage->owned) return;
-  red_cl.Finish(run->queue->queue);
+red_status red_cl_stage_end(const red_cl_run *run, red_cl_stage *stage, red_status status) {
+  if (!stage->owned) return status;
+  cl_int error = red_cl.Finish(run->queue->queue);
   red_cl.ReleaseMemObject(stage->memory);
   stage->owned = false;
+  return status == RED_OK ? red_cl_check(error, "clFinish") : status;
 }

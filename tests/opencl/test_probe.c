@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The self-test of an untried driver runs in a helper process: whatever becomes of that process, this one lives and
- * says so. Drivers that hang or abort are played by shell scripts in the helper's place.
+ * says so. Drivers that hang or abort are played by shell scripts in the helper's place, and by a loader in front of
+ * the real one.
  */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +120,45 @@ START_TEST(aborts) {
 }
 END_TEST
 
+/* The helper finds another loader, and the driver behind it dies or stays in its compiler. */
+static void play_build(const char *how) {
+  char path[128];
+  Dl_info real;
+  void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  ck_assert_ptr_nonnull(library);
+  ck_assert_int_ne(dladdr(dlsym(library, "clGetPlatformIDs"), &real), 0);
+  snprintf(path, sizeof path, "%s/libOpenCL.so.1", folder);
+  ck_assert_ptr_nonnull(getenv("RED_TEST_FAKE_LOADER"));
+  ck_assert_int_eq(symlink(getenv("RED_TEST_FAKE_LOADER"), path), 0);
+  setenv("RED_TEST_LOADER", real.dli_fname, 1);
+  setenv("RED_TEST_BUILD", how, 1);
+  setenv("LD_LIBRARY_PATH", folder, 1);
+}
+
+static void end_build(void) {
+  unsetenv("RED_TEST_LOADER");
+  unsetenv("RED_TEST_BUILD");
+  unsetenv("LD_LIBRARY_PATH");
+}
+
+START_TEST(aborts_in_a_build) {
+  play_build("abort");
+  expect_failure(RED_ERR_NO_DEVICE, "signal 6");
+  end_build();
+  ck_red(open_and_close());
+}
+END_TEST
+
+START_TEST(hangs_in_a_build) {
+  play_build("hang");
+  setenv("RED_OPENCL_PROBE_SECONDS", "5", 1);
+  expect_failure(RED_ERR_NO_DEVICE, "within 5 s");
+  unsetenv("RED_OPENCL_PROBE_SECONDS");
+  end_build();
+  ck_red(open_and_close());
+}
+END_TEST
+
 START_TEST(says_nothing) {
   play("exit 0");
   expect_failure(RED_ERR_NO_DEVICE, "without an answer");
@@ -217,6 +259,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, holds_the_pipe);
   tcase_add_test(tests, closes_the_pipe);
   tcase_add_test(tests, aborts);
+  tcase_add_test(tests, aborts_in_a_build);
+  tcase_add_test(tests, hangs_in_a_build);
   tcase_add_test(tests, says_nothing);
   tcase_add_test(tests, gives_other_bits);
   tcase_add_test(tests, no_helper);
