@@ -9,6 +9,7 @@
 red_context *context;
 cl_context native;
 cl_device_id native_device;
+char native_id[32];
 
 void *function(const char *name) {
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -34,6 +35,7 @@ void open_native(void) {
   ck_assert_int_eq(red_cl.GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &count), CL_SUCCESS);
   ck_assert_uint_gt(count, d);
   native_device = devices[d];
+  snprintf(native_id, sizeof native_id, "opencl:%u.%u", p, d);
   cl_int error;
   native = red_cl.CreateContext(NULL, 1, &native_device, NULL, NULL, &error);
   ck_assert_int_eq(error, CL_SUCCESS);
@@ -57,7 +59,7 @@ static void apply(const char *settings, int set) {
 
 red_status context_under(const char *settings, red_context **made) {
   red_context_options options = {
-      .size = sizeof options, .backend = "opencl", .native_context = native, .native_device = native_device};
+      .size = sizeof options, .backend = native_id, .native_context = native, .native_device = native_device};
   apply(settings, 1);
   red_status status = red_context_create(&options, made);
   apply(settings, 0);

@@ -9,6 +9,7 @@
 extern red_context *context;
 extern cl_context native;
 extern cl_device_id native_device;
+extern char native_id[32]; /* "opencl:1.0" */
 
 /* Fixture: the device under test, by default the first one that there is. */
 void open_native(void);

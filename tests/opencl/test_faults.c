@@ -240,7 +240,7 @@ static red_status open_fresh(red_context **made) {
 }
 
 static red_status open_alone(red_context **made) {
-  red_context_options options = {.size = sizeof options, .backend = suite_backend()};
+  red_context_options options = {.size = sizeof options, .backend = native_id};
   return red_context_create(&options, made);
 }
 
