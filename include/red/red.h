@@ -289,8 +289,8 @@ RED_API red_status red_error_bound(const red_problem *problem, double abs_sum, d
 
 /*
  * Known-answer tests of every operator family on the device for `memory`, in host memory and, where it has any, in its
- * own; RED_ERR_MISMATCH if it gives other bits. Those of float arithmetic and order, and an exact sum, run by themselves
- * when a device opens.
+ * own; RED_ERR_MISMATCH if it gives other bits. Those of float arithmetic and order run by themselves when a device opens,
+ * an exact sum before its first exact reduction.
  */
 RED_API red_status red_self_test(red_context *context, red_memory memory);
 

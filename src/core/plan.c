@@ -9,10 +9,12 @@
 #include "fpenv.h"
 #include "overlap.h"
 #include "small.h"
+#include "verify.h"
 
 red_status red_plan_prepare(red_context *context, red_plan *plan) {
   red_status status = red_context_resolve(context, &context);
   if (status == RED_OK) status = red_context_open_device(context, plan->lowered.in_memory, &plan->device);
+  if (status == RED_OK && plan->lowered.exact) status = red_verify_exact(plan->device);
   if (status != RED_OK) return status;
   return red_plan_prepare_on(plan->device, plan);
 }

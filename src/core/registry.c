@@ -112,6 +112,7 @@ static red_status open_device(const red_backend *backend, const red_device_info 
   backend->describe(device->state, &device->info);
   bool passed = backend->has_passed != NULL && backend->has_passed(device->state);
   if (!passed) status = red_verify_device(device);
+  atomic_init(&device->exact, passed);
   if (status != RED_OK) {
     red_device_close(device);
     return status;

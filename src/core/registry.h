@@ -3,6 +3,8 @@
 #ifndef RED_CORE_REGISTRY_H
 #define RED_CORE_REGISTRY_H
 
+#include <stdatomic.h>
+
 #include "backend.h"
 
 /* An open device. */
@@ -10,6 +12,7 @@ typedef struct red_device {
   const red_backend *backend;
   void *state;
   red_device_info info;
+  atomic_bool exact; /* its exact reductions have passed their test, too */
 } red_device;
 
 #define RED_SELECTION_ITEMS 16

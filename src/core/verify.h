@@ -7,5 +7,7 @@
 
 /* RED_ERR_MISMATCH with the problem and both answers, or the failure of the execution. */
 red_status red_verify_device(red_device *device);
+/* The same of exact reductions, unless they have passed. */
+red_status red_verify_exact(red_device *device);
 
 #endif

@@ -149,6 +149,11 @@ typedef enum calls {
   OF_CLOSING /* the context */
 } calls;
 
+/* Of the device's context. */
+static int keeps_out(const char *call) {
+  return strncmp(call, "cuCtxPush", 9) == 0 || strncmp(call, "cuThreadExchange", 16) == 0;
+}
+
 /* A whole life of a context, in which the n-th of these calls fails; 0 if there was none. */
 static int life(const trial *t, unsigned n, calls which) {
   red_context *context = NULL;
@@ -165,8 +170,11 @@ static int life(const trial *t, unsigned n, calls which) {
   if (which == OF_CLOSING) shim_fail(n, 0);
   close_context(context);
   const char *call = shim_failed();
+  unsigned lost = shim_lost();
+  /* The self-test gives back two arrays while the device opens: one of them may be kept. */
+  if (while_opening && lost == 0 && keeps_out(call) && shim_objects() == 1) lost = 1;
   shim_fail(0, 0);
-  check_end(call != NULL ? call : "nothing", n, shim_lost());
+  check_end(call != NULL ? call : "nothing", n, lost);
   return call != NULL;
 }
 

@@ -187,17 +187,32 @@ static cl_int CL_API_CALL all_but_idle(cl_command_queue queue, cl_kernel kernel,
   return real.EnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, events, event);
 }
 
-static void expect_idle_found(const char *name, const char *words) {
+static void play_idle(const char *name) {
   idle_name = name;
   idle_kernel = NULL;
   red_cl.CreateKernel = find_idle;
   red_cl.EnqueueNDRangeKernel = all_but_idle;
-  expect_failure(RED_ERR_MISMATCH, words);
 }
 
 START_TEST(does_nothing) {
-  expect_idle_found("red_reduce_chunks", "self-test: reduce:sum:f32");
-  expect_idle_found("red_exact_bins", "exact");
+  play_idle("red_reduce_chunks");
+  expect_failure(RED_ERR_MISMATCH, "self-test: reduce:sum:f32");
+}
+END_TEST
+
+/* Of exact reductions alone: they are refused, and the rest is done. */
+START_TEST(does_nothing_exactly) {
+  red_context *of;
+  double x[2] = {1, 2}, sum = 0;
+  play_idle("red_exact_bins");
+  ck_red(open_device(&of));
+  for (int i = 0; i < 2; i++) ck_red_fails(sum_of_f64(of, 1), RED_ERR_MISMATCH, "exact");
+  ck_red(red_reduce(of, RED_MAX, RED_F64, x, 2, &sum));
+  red_context_destroy(of);
+  again();
+  ck_red(open_device(&of));
+  ck_red(sum_of_f64(of, 1));
+  red_context_destroy(of);
 }
 END_TEST
 
@@ -309,6 +324,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, tiny_local_memory);
   tcase_add_test(tests, flushes);
   tcase_add_test(tests, does_nothing);
+  tcase_add_test(tests, does_nothing_exactly);
   tcase_add_test(tests, spoils_device_memory);
   tcase_add_test(tests, none);
   tcase_add_test(tests, names);

@@ -20,6 +20,16 @@ static bool is_here(const char *id) {
   return false;
 }
 
+/* An exact plan is tested first. */
+static red_status exact_sum(red_context *context) {
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F32, 1);
+  red_plan *plan = NULL;
+  problem.exact = 1;
+  red_status status = red_plan_create(context, &problem, &plan);
+  red_plan_destroy(plan);
+  return status;
+}
+
 int main(int argc, char **argv) {
   if (argc != 3) {
     fprintf(stderr, "%s is started by libred, as: red-opencl-probe VERSION DEVICE\n", argc > 0 ? argv[0] : "this");
@@ -34,6 +44,7 @@ int main(int argc, char **argv) {
   red_context_options options = {.size = sizeof options, .backend = argv[2]};
   red_status status = red_context_create(&options, &context);
   if (status == RED_OK) status = red_context_device(context, RED_DEVICE, &info); /* opens it, if that is still to do */
+  if (status == RED_OK) status = exact_sum(context);
   if (status == RED_OK)
     puts("passed");
   else if (status == RED_ERR_NO_DEVICE && !is_here(argv[2]))
