@@ -270,6 +270,38 @@ START_TEST(first_lives) {
 }
 END_TEST
 
+static cl_int CL_API_CALL no_build(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                                   void(CL_CALLBACK *tell)(cl_program, void *), void *data) {
+  (void)program, (void)count, (void)devices, (void)options, (void)tell, (void)data;
+  return CL_BUILD_PROGRAM_FAILURE;
+}
+
+/* A build fails, and then the questions why. */
+START_TEST(no_log) {
+  red_context *of;
+  unsigned n = 1;
+  ck_red(open_fresh(&of));
+  const unsigned objects = shim_objects();
+  void *shims = *(void **)&red_cl.BuildProgram;
+  red_cl.BuildProgram = no_build;
+  do {
+    shim_fail(n, ONE_CALL);
+    ck_assert_int_eq(run(of, &trials[0]), RED_ERR_DRIVER);
+    const char *sentence = red_last_error();
+    ck_assert_msg(strstr(sentence, "CL_BUILD_PROGRAM_FAILURE") || strstr(sentence, "CL_OUT_OF_RESOURCES"), "%s",
+                  sentence);
+    check_objects(objects, n++);
+  } while (shim_failed() != NULL);
+  shim_fail(0, ONE_CALL);
+  *(void **)&red_cl.BuildProgram = shims;
+  ck_assert_uint_gt(n, 4);
+  prepare(&trials[0]);
+  ck_red(run(of, &trials[0]));
+  red_context_destroy(of);
+  check_objects(0, n);
+}
+END_TEST
+
 START_TEST(self_tests) {
   every_life(&trials[0], open_with_test, 149, 5);
 }
@@ -319,6 +351,7 @@ static void fill(TCase *tests) {
   tcase_add_loop_test(tests, executions, 0, sizeof trials / sizeof *trials);
   tcase_add_test(tests, lives);
   tcase_add_test(tests, first_lives);
+  tcase_add_test(tests, no_log);
   tcase_add_test(tests, self_tests);
   tcase_add_test(tests, every_function_failed); /* the last one */
 }
