@@ -70,9 +70,41 @@ START_TEST(measured_again) {
     ck_assert_uint_eq(untried, 2);
     ck_assert_msg((call & (call - 1)) == 0, "call %u measures", call);
     tries++, last = call;
+    red_crossover_learn(&known, SPEED, 2, 8000000);
   }
   ck_assert_uint_eq(tries, 7);
   ck_assert_uint_eq(last, RED_TEAM_TRIES);
+}
+END_TEST
+
+/* Calls that get no team, because other calls have the CPUs or theirs is the only one, use up no tries. */
+START_TEST(measured_again_by_a_call_that_can) {
+  red_crossover known = {0};
+  red_crossover_learn(&known, SPEED, 2, 8000000);
+  for (unsigned call = 1; call <= 1000; call++) {
+    ck_assert_uint_eq(threads_of(&known, 4 * MIB, 2), 1);
+    ck_assert_uint_eq(untried, 2);
+  }
+  red_crossover_learn(&known, SPEED, 2, 1000);
+  ck_assert_uint_eq(threads_of(&known, 4 * MIB, 2), 2);
+}
+END_TEST
+
+/* Nor does a call that measures a larger team use up those of smaller ones. */
+START_TEST(measured_again_one_by_one) {
+  red_crossover known = {0};
+  unsigned tries[7] = {0};
+  know(&known, 6, 1000);
+  for (unsigned call = 1; call <= 1000; call++) {
+    threads_of(&known, 100 * MIB, 6);
+    if (untried == 0) continue;
+    ck_assert_uint_le(untried, 6);
+    tries[untried]++;
+    red_crossover_learn(&known, SPEED, untried, 1000 * untried);
+  }
+  ck_assert_uint_eq(tries[2], 7);
+  ck_assert_uint_eq(tries[4], 7);
+  ck_assert_uint_eq(tries[6], 7);
 }
 END_TEST
 
@@ -148,6 +180,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, one_cpu_measures_nothing);
   tcase_add_test(tests, measured_by_the_first_call_that_can);
   tcase_add_test(tests, measured_again);
+  tcase_add_test(tests, measured_again_by_a_call_that_can);
+  tcase_add_test(tests, measured_again_one_by_one);
   tcase_add_test(tests, the_least_cost_counts);
   tcase_add_test(tests, two_threads_pay);
   tcase_add_test(tests, enough_is_enough);

@@ -16,12 +16,23 @@ static uint64_t share_of(const red_crossover *known, uint64_t cost) {
   return worth < RED_MOST_SHARE - RED_LEAST_SHARE ? RED_LEAST_SHARE + worth : RED_MOST_SHARE;
 }
 
-/* Is this the 1st, 2nd, 4th, ... call? Those that come at once may be one too few or too many. */
+static bool is_turn(unsigned before) {
+  return before < RED_TEAM_TRIES && (before & (before + 1)) == 0;
+}
+
+/*
+ * Is this the 1st, 2nd, 4th, ... call? So are the next ones, until one of them gets its team and measures. Calls that
+ * come at once may be one too few or too many.
+ */
 static bool is_due(atomic_uint *calls) {
   const unsigned before = atomic_load_explicit(calls, memory_order_relaxed);
-  if (before >= RED_TEAM_TRIES) return false;
-  atomic_store_explicit(calls, before + 1, memory_order_relaxed);
-  return (before & (before + 1)) == 0;
+  if (before < RED_TEAM_TRIES && !is_turn(before)) atomic_store_explicit(calls, before + 1, memory_order_relaxed);
+  return is_turn(before);
+}
+
+static void count_turn(atomic_uint *calls) {
+  const unsigned before = atomic_load_explicit(calls, memory_order_relaxed);
+  if (is_turn(before)) atomic_store_explicit(calls, before + 1, memory_order_relaxed);
 }
 
 unsigned red_crossover_threads(red_crossover *known, uint64_t bytes, unsigned most, unsigned *untried) {
@@ -40,9 +51,11 @@ unsigned red_crossover_threads(red_crossover *known, uint64_t bytes, unsigned mo
 }
 
 void red_crossover_learn(red_crossover *known, uint64_t speed, unsigned threads, uint64_t ns) {
-  atomic_uint_fast64_t *cost = &known->cost[size_of(threads)];
+  const unsigned size = size_of(threads);
+  atomic_uint_fast64_t *cost = &known->cost[size];
   const uint64_t before = atomic_load_explicit(cost, memory_order_relaxed);
   if (speed > atomic_load_explicit(&known->speed, memory_order_relaxed))
     atomic_store_explicit(&known->speed, speed, memory_order_relaxed);
+  if (before != 0) count_turn(&known->calls[size]);
   if (before == 0 || ns < before) atomic_store_explicit(cost, ns > 0 ? ns : 1, memory_order_release);
 }

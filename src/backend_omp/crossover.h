@@ -14,7 +14,7 @@
 
 enum {
   RED_TEAM_SIZES = 16, /* 2 threads, up to 4, up to 8, ... */
-  RED_TEAM_TRIES = 64, /* calls, of which the 1st, 2nd, 4th, ... measure again */
+  RED_TEAM_TRIES = 64, /* calls, of which the 1st, 2nd, 4th, ... measure again, or the next that can */
   /* Each thread's work shall take so many times as long as starting. In theory one is enough for two of them. */
   RED_WORTH_STARTING = 2
 };
