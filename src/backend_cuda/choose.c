@@ -72,10 +72,19 @@ static red_cuda_choice choose_mapped(const red_lowered *lowered) {
 /* With the sum of magnitudes: a slot has both. */
 static red_cuda_choice choose_paired(const red_lowered *lowered) {
   bool wide = lowered->acc_bytes == 8;
-  return (red_cuda_choice){.any = wide ? RED_CUDA_reduce_pair_f64 : RED_CUDA_reduce_pair_f32,
-                           .groups = wide ? RED_CUDA_reduce_groups_pair_f64 : RED_CUDA_reduce_groups_pair_f32,
-                           .any_tile = 4096,
-                           .slot_words = wide ? 4 : 2};
+  red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_any_pair_f64 : RED_CUDA_reduce_any_pair_f32,
+                       .groups = wide ? RED_CUDA_reduce_groups_pair_f64 : RED_CUDA_reduce_groups_pair_f32,
+                       .any_tile = 4096,
+                       .tile = 4096,
+                       .slot_words = wide ? 4 : 2};
+  if (wide) return c;
+  c.alignment = 4;
+  c.best = RED_CUDA_reduce_pair_f32;
+  if (lowered->in == RED_F32) return c;
+  c.alignment = 8;
+  c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_pair_f16 : RED_CUDA_reduce_pair_bf16;
+  c.tile = 16384;
+  return c;
 }
 
 /* The magnitude of an element without a sign is the element. */

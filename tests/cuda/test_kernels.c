@@ -18,7 +18,10 @@ static void check(const red_problem *problem, random_state *random, uint64_t shi
   uint64_t bytes = output_bytes(problem);
   unsigned char *in = malloc((problem->n + 1) * red_dtype_bytes(problem->in));
   unsigned char *expected = malloc(bytes), *actual = malloc(bytes);
-  device_run run = {.in_shift = shift, .out_shift = shift, .own_workspace = random_below(random, 4) == 0};
+  device_run run = {.in_shift = shift,
+                    .out_shift = shift,
+                    .own_workspace = random_below(random, 4) == 0,
+                    .host_result = problem->bound != 0};
   random_numbers(random, problem->in, in, problem->n + 1);
   if (takes_two(problem)) run.in2 = in + red_dtype_bytes(problem->in);
   prepare_output(problem, expected);
@@ -48,9 +51,10 @@ START_TEST(reductions) {
   for (unsigned repeat = suite_repeat(1); repeat > 0; repeat--)
     for (size_t d = 0; d < DTYPES; d++)
       for (size_t o = 0; o < OPS; o++)
-        for (int exact = 0; exact < 2; exact++) {
+        for (int mode = 0; mode < 3; mode++) {
           red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], SOME);
-          problem.exact = exact;
+          problem.exact = mode == 1;
+          problem.bound = mode == 2;
           if (!possible(&problem)) continue;
           check(&problem, &random, 0);
           check(&problem, &random, 1);
@@ -102,6 +106,9 @@ START_TEST(combinations) {
       for (size_t d = 0; d < DTYPES; d++) {
         red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, dtypes[d], SOME);
         check(&problem, &random, 0);
+        problem.bound = dtypes[d] >= RED_F16;
+        check(&problem, &random, 0);
+        problem.bound = 0;
         problem.op = RED_ARGMIN;
         check(&problem, &random, 0);
         problem.op = RED_SUM;

@@ -50,43 +50,85 @@ private:
   __device__ static uint64_t bits_of(double x) { return static_cast<uint64_t>(__double_as_longlong(x)); }
 };
 
+/* The sums of a thread's lanes: of elements or products, and of their magnitudes. */
+template <class T, unsigned Lanes> struct Lanes2 {
+  T sum[Lanes], size[Lanes];
+  template <class Map> __device__ void add(unsigned v, T x, T y) {
+    sum[v] = Map::next(sum[v], x, y);
+    size[v] = Map::next(size[v], static_cast<T>(fabs(x)), static_cast<T>(fabs(y)));
+  }
+};
+
 /*
- * A thread's column of a chunk, some rows at a time. A sum adds x times 1; what is missing is -0 times +0, which
- * changes nothing.
+ * Any chunk, some rows at a time. Whole: nothing is missing. What is, is -0 times +0, which changes nothing; a sum adds
+ * x times 1.
  */
 template <bool Whole, class T, class Load>
-__device__ inline Pair<T> add_column(const Load &load, const char *in, const char *in2, unsigned left, unsigned lane) {
-  constexpr unsigned row_lanes = 512 / sizeof(T), batch = 16;
+__device__ inline void add_rows(const Load &load, const char *in, const char *in2, unsigned left, unsigned lane,
+                                Lanes2<T, Load::lanes> &a) {
+  constexpr unsigned row_lanes = 512 / sizeof(T), batch = 16 / Load::lanes;
   const T missing = static_cast<T>(-0.0);
-  Pair<T> a = {missing, missing};
 #pragma unroll 1
   for (unsigned r = 0; r * row_lanes < left; r += batch) {
-    T x[batch], y[batch];
+    T x[batch][Load::lanes], y[batch][Load::lanes];
 #pragma unroll
-    for (unsigned i = 0; i < batch; i++) {
-      const unsigned at = (r + i) * row_lanes + lane;
-      const bool here = Whole || at < left;
-      x[i] = here ? static_cast<T>(load.one(in, at)) : missing;
-      y[i] = !here ? -missing : in2 != nullptr ? static_cast<T>(load.one(in2, at)) : static_cast<T>(1);
-    }
+    for (unsigned i = 0; i < batch; i++)
 #pragma unroll
-    for (unsigned i = 0; i < batch; i++) {
-      a.sum = fused(x[i], y[i], a.sum);
-      a.size = fused(fabs(x[i]), fabs(y[i]), a.size);
-    }
+      for (unsigned v = 0; v < Load::lanes; v++) {
+        const unsigned at = (r + i) * row_lanes + lane + v;
+        const bool here = Whole || at < left;
+        x[i][v] = here ? static_cast<T>(load.one(in, at)) : missing;
+        y[i][v] = !here ? -missing : in2 != nullptr ? static_cast<T>(load.one(in2, at)) : static_cast<T>(1);
+      }
+#pragma unroll
+    for (unsigned i = 0; i < batch; i++)
+#pragma unroll
+      for (unsigned v = 0; v < Load::lanes; v++) a.template add<Product>(v, x[i][v], y[i][v]);
   }
-  return a;
 }
 
-template <class T, unsigned Dtype> __device__ inline Pair<T> column_of(const red_cuda_reduce &args, uint64_t t) {
-  using S = Shape<T, 1>;
-  const LoadOne<T, Dtype> load;
-  const uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk, bytes = first * args.element.in_bytes;
-  const unsigned lane = threadIdx.x % S::threads, left = left_in_chunk(args.n, first, S::chunk);
-  const char *in = static_cast<const char *>(args.in) + bytes;
-  const char *in2 = args.element.map == RED_MAP_PRODUCT ? static_cast<const char *>(args.in2) + bytes : nullptr;
-  if (__builtin_expect(left == S::chunk, 1)) return add_column<true, T>(load, in, in2, left, lane);
-  return add_column<false, T>(load, in, in2, left, lane);
+/* A full chunk whose rows can be loaded as they are: all are in flight before the first is added. */
+template <class Map, class T, class Load>
+__device__ inline void add_all_rows(const Load &load, const char *in, const char *in2, Lanes2<T, Load::lanes> &a) {
+  using Word = typename Load::Word;
+  constexpr unsigned stride = 512 / sizeof(T) / Load::lanes;
+  Word word[rows], second[Map::inputs == 2 ? rows : 1];
+#pragma unroll
+  for (unsigned r = 0; r < rows; r++) {
+    word[r] = load_input<false>(reinterpret_cast<const Word *>(in) + r * stride);
+    if constexpr (Map::inputs == 2) second[r] = load_input<false>(reinterpret_cast<const Word *>(in2) + r * stride);
+  }
+#pragma unroll
+  for (unsigned r = 0; r < rows; r++) {
+    T x[Load::lanes], y[Load::lanes];
+    load.widen(word[r], x);
+    if constexpr (Map::inputs == 2) load.widen(second[r], y);
+#pragma unroll
+    for (unsigned v = 0; v < Load::lanes; v++) a.template add<Map>(v, x[v], Map::inputs == 2 ? y[v] : x[v]);
+  }
+}
+
+/* Where this thread's lanes of tile t begin. */
+template <class T, class Load> struct PairColumn {
+  const char *in, *in2;
+  unsigned lane, left;
+  bool full;
+  __device__ PairColumn(const red_cuda_reduce &args, uint64_t t) {
+    using S = Shape<T, Load::lanes>;
+    const uint64_t first = t * S::tile + threadIdx.x / S::threads * S::chunk, bytes = first * args.element.in_bytes;
+    lane = threadIdx.x % S::threads * Load::lanes;
+    left = left_in_chunk(args.n, first, S::chunk);
+    full = __builtin_expect(left == S::chunk, 1);
+    in = static_cast<const char *>(args.in) + bytes;
+    in2 = args.element.map == RED_MAP_PRODUCT ? static_cast<const char *>(args.in2) + bytes : nullptr;
+  }
+};
+
+template <class T, unsigned Lanes> __device__ inline Lanes2<T, Lanes> no_lanes() {
+  Lanes2<T, Lanes> none;
+#pragma unroll
+  for (unsigned v = 0; v < Lanes; v++) none.sum[v] = none.size[v] = static_cast<T>(-0.0);
+  return none;
 }
 
 template <class T> struct PairScratch {
@@ -94,45 +136,94 @@ template <class T> struct PairScratch {
   FoldScratch<T> sums, sizes;
 };
 
-template <class T> __device__ inline void reduce_pair(const red_cuda_reduce &args) {
+template <class T, unsigned Lanes, class Policy>
+__device__ inline Pair<T> fold_pair(Lanes2<T, Lanes> &a, const Policy &policy, PairScratch<T> &scratch) {
+  Pair<T> pair;
+  pair.sum = fold_lanes(a.sum, policy.add, scratch.sums);
+  pair.size = fold_lanes(a.size, policy.add, scratch.sizes);
+  return pair;
+}
+
+/* Of aligned arrays, in their default accumulator. */
+template <class T, class Load> __device__ inline void reduce_pair(const red_cuda_reduce &args) {
+  constexpr unsigned bytes = sizeof(typename Load::Word) / Load::lanes;
   __shared__ PairScratch<T> scratch;
   const PairPolicy<T> policy(args.element);
   auto tile = [&](uint64_t t) {
-    Pair<T> column;
+    const PairColumn<T, Load> column(args, t);
+    Lanes2<T, Load::lanes> a = no_lanes<T, Load::lanes>();
+    const uint64_t at = column.lane * bytes;
+    if (!column.full)
+      add_rows<false>(Load(), column.in, column.in2, column.left, column.lane, a);
+    else if (column.in2 != nullptr)
+      add_all_rows<Product>(Load(), column.in + at, column.in2 + at, a);
+    else
+      add_all_rows<Itself>(Load(), column.in + at, nullptr, a);
+    return fold_pair(a, policy, scratch);
+  };
+  reduce_tiles(args, policy, tile, scratch.combine);
+}
+
+template <class T, unsigned Dtype>
+__device__ inline void add_any(const red_cuda_reduce &args, uint64_t t, Lanes2<T, 1> &a) {
+  using Load = LoadOne<T, Dtype>;
+  const PairColumn<T, Load> column(args, t);
+  if (column.full)
+    add_rows<true>(Load(), column.in, column.in2, column.left, column.lane, a);
+  else
+    add_rows<false>(Load(), column.in, column.in2, column.left, column.lane, a);
+}
+
+/* Element by element. */
+template <class T> __device__ inline void reduce_any_pair(const red_cuda_reduce &args) {
+  __shared__ PairScratch<T> scratch;
+  const PairPolicy<T> policy(args.element);
+  auto tile = [&](uint64_t t) {
+    Lanes2<T, 1> a = no_lanes<T, 1>();
     switch (args.element.in) {
     case RED_F16:
-      column = column_of<T, RED_F16>(args, t);
+      add_any<T, RED_F16>(args, t, a);
       break;
     case RED_BF16:
-      column = column_of<T, RED_BF16>(args, t);
+      add_any<T, RED_BF16>(args, t, a);
       break;
     case RED_F32:
-      column = column_of<T, RED_F32>(args, t);
+      add_any<T, RED_F32>(args, t, a);
       break;
     default:
-      column = column_of<T, RED_F64>(args, t);
+      add_any<T, RED_F64>(args, t, a);
       break;
     }
-    T sum[1] = {column.sum}, size[1] = {column.size};
-    column.sum = fold_lanes(sum, policy.add, scratch.sums);
-    column.size = fold_lanes(size, policy.add, scratch.sizes);
-    return column;
+    return fold_pair(a, policy, scratch);
   };
   reduce_tiles(args, policy, tile, scratch.combine);
 }
 
 } // namespace red
 
-#define KERNELS(suffix, T)                                                                                             \
-  extern "C" __global__ void __launch_bounds__(red::block_threads)                                                     \
-      reduce_pair_##suffix(const __grid_constant__ red_cuda_reduce args) {                                             \
-    red::reduce_pair<T>(args);                                                                                         \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(red::block_threads)                                                     \
-      reduce_groups_pair_##suffix(const __grid_constant__ red_cuda_reduce args) {                                      \
-    __shared__ red::CombineScratch scratch;                                                                            \
-    red::reduce_groups(args, red::PairPolicy<T>(args.element), scratch);                                               \
-  }
+#define KERNEL(name, resident) extern "C" __global__ void __launch_bounds__(red::block_threads, resident) name
 
-KERNELS(f32, float)
-KERNELS(f64, double)
+KERNEL(reduce_pair_f32, 5)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<float, red::LoadF32>(args);
+}
+KERNEL(reduce_pair_f16, 4)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<float, red::LoadF16>(args);
+}
+KERNEL(reduce_pair_bf16, 4)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<float, red::LoadBF16>(args);
+}
+KERNEL(reduce_any_pair_f32, 5)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_any_pair<float>(args);
+}
+KERNEL(reduce_any_pair_f64, 3)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_any_pair<double>(args);
+}
+
+KERNEL(reduce_groups_pair_f32, 1)(const __grid_constant__ red_cuda_reduce args) {
+  __shared__ red::CombineScratch scratch;
+  red::reduce_groups(args, red::PairPolicy<float>(args.element), scratch);
+}
+KERNEL(reduce_groups_pair_f64, 1)(const __grid_constant__ red_cuda_reduce args) {
+  __shared__ red::CombineScratch scratch;
+  red::reduce_groups(args, red::PairPolicy<double>(args.element), scratch);
+}
