@@ -29,13 +29,10 @@ static red_node red_take_vectors(red_node node, global const uint4 *x, global co
   uint4 one[RED_VECTORS], other[RED_VECTORS];
 #pragma unroll
   for (uint r = 0; r < RED_VECTORS; r++) {
-    bool there = r < depth && r * RED_GROUP < count;
-    one[r] = other[r] = (uint4)(0);
-    if (there) one[r] = x[r * RED_GROUP];
-    if (RED_MAP != 1)
-      other[r] = one[r];
-    else if (there)
-      other[r] = y[r * RED_GROUP];
+    /* Instead of one that is not there the first again, and for nothing: PoCL 6 aborts on loads under a condition. */
+    uint at = r < depth && r * RED_GROUP < count ? r * RED_GROUP : 0;
+    one[r] = x[at];
+    other[r] = RED_MAP == 1 ? y[at] : one[r];
   }
   RED_HOLD();
   red_bag bag = red_empty_bag();
