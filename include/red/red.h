@@ -78,7 +78,8 @@ typedef enum red_dtype {
  *   min, max         the input type; RED_ERR_EMPTY. IEEE 754-2019 minimum/maximum: NaN propagates, -0 < +0
  *   minnum, maxnum   the same, but NaNs are skipped; all NaN gives NaN
  *   argmin, argmax   u64, the index of the first NaN if any, else the smallest index among equals, -0 == +0
- *   argminnum, ...   floats only, NaNs are skipped; RED_ERR_EMPTY if n = 0 or all are NaN
+ *   argminnum, ...   floats only, NaNs are skipped; RED_ERR_EMPTY if n = 0 or all are NaN (then UINT64_MAX is the result
+ *                    where it stays in a device's own memory)
  *   band, bor, bxor  integers only, the input type; all ones, 0, 0
  *   all, any         u8, 0 or 1, NaN counts as true; 1, 0
  *   count_nonzero    u64, NaN counts; 0

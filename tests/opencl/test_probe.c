@@ -120,7 +120,7 @@ START_TEST(aborts) {
 }
 END_TEST
 
-/* The helper finds another loader, and the driver behind it dies or stays in its compiler. */
+/* The helper finds another loader, and the driver behind it dies, stays in its compiler or has no exact kernels. */
 static void play_build(const char *how) {
   char path[128];
   Dl_info real;
@@ -156,6 +156,14 @@ START_TEST(hangs_in_a_build) {
   unsetenv("RED_OPENCL_PROBE_SECONDS");
   end_build();
   ck_red(open_and_close());
+}
+END_TEST
+
+/* All else is done: an exact sum is tested before the first exact reduction, in this process. */
+START_TEST(fails_exactly) {
+  play_build("inexact");
+  ck_red(open_and_close());
+  end_build();
 }
 END_TEST
 
@@ -261,6 +269,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, aborts);
   tcase_add_test(tests, aborts_in_a_build);
   tcase_add_test(tests, hangs_in_a_build);
+  tcase_add_test(tests, fails_exactly);
   tcase_add_test(tests, says_nothing);
   tcase_add_test(tests, gives_other_bits);
   tcase_add_test(tests, no_helper);
