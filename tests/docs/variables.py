@@ -12,8 +12,8 @@ read = set()
 for folder in ('src', 'tools', 'tests'):
     for file in sorted((source / folder).rglob('*.[ch]')):
         read |= set(re.findall(r'\bgetenv\("(RED_\w+|XDG_\w+)"\)', file.read_text(encoding='utf-8')))
-# The suites' own: how they find files of the source tree.
-read -= {'RED_INCLUDE'}
+# The suites' own: how they find files of the source tree, and what they tell the loader that plays a driver.
+read -= {'RED_INCLUDE', 'RED_TEST_BUILD', 'RED_TEST_FAKE_LOADER', 'RED_TEST_LOADER'}
 text = (source / 'docs/env_vars.md').read_text(encoding='utf-8')
 told = set(re.findall(r'`\$?(RED_[A-Z_0-9]+|XDG_[A-Z_]+)[`=]', text))
 
