@@ -125,8 +125,13 @@ __device__ inline uint32_t take_epoch(const red_cuda_reduce &args, const Combine
 #endif
 }
 
+/* Words of a tile's slot. */
+template <class Policy> struct SlotOf {
+  __device__ static unsigned words(const red_cuda_reduce &) { return Payload<typename Policy::Slots>::stride; }
+};
+
 template <class Policy> __device__ inline void prefetch_own(const red_cuda_reduce &args, uint64_t index) {
-  if (threadIdx.x == 0) prefetch_slot<typename Policy::Slots>(args.slots[0], index);
+  if (threadIdx.x == 0) prefetch_slot<uint32_t>(args.slots[0], index * SlotOf<Policy>::words(args));
 }
 
 /* The tile that all threads of the block work on, from where no register is needed for it. */

@@ -10,7 +10,6 @@ namespace red {
 
 template <class Element, bool WithMoments> struct StatsPolicy {
   using State = Summary<Element>;
-  using Slots = SlotWords<Element, WithMoments>;
   using Scratch = StatsScratch<Element, WithMoments>;
   static constexpr bool asks_input = true;
   Scratch &shared;
@@ -83,6 +82,11 @@ private:
 
 template <class Element, bool WithMoments> struct GroupOf<StatsPolicy<Element, WithMoments>> {
   __device__ static uint64_t tiles(const red_cuda_reduce &args) { return args.group; }
+};
+template <class Element, bool WithMoments> struct SlotOf<StatsPolicy<Element, WithMoments>> {
+  __device__ static unsigned words(const red_cuda_reduce &args) {
+    return SlotPlaces<Element, WithMoments>(args.stats, true).stride;
+  }
 };
 
 template <class Element, bool WithMoments> __device__ inline void stats(const red_cuda_reduce &args) {

@@ -71,17 +71,22 @@ __device__ inline Summary<Element> merge(const Summary<Element> &a, const Summar
  */
 
 /*
- * The words of a slot, two and two so that each pair is one access. A tile's places are itself and are not written;
+ * Where the words of a slot lie, two and two so that each pair is one access. Only what is selected has a place: the
+ * fewer lines are written among the reads, the faster the memory. A tile's places are itself and are not written;
  * counts of elements follow from the slot's index.
  */
-template <class Element, bool WithMoments> struct SlotWords {
+template <class Element, bool WithMoments> struct SlotPlaces {
   static constexpr unsigned sum_words = Element::is_float ? 2 : 4, key_words = sizeof(typename Element::Key) / 4;
-  static constexpr unsigned keys = sum_words, places = keys + 2 * key_words, nans = places + 2;
-  static constexpr unsigned moments = nans + (Element::is_float ? 2 : 0);
-  static constexpr unsigned used = WithMoments ? moments + 6 : moments;
-  static constexpr unsigned stride = RED_CUDA_STATS_SLOT_WORDS(Element::bytes, WithMoments);
-  static_assert(used <= stride, "the host reserves too little");
-  uint32_t word[stride]; /* the size is all that this is for */
+  static constexpr unsigned most = sum_words + (WithMoments ? 6 : 0) + 2 * key_words + 2 + (Element::is_float ? 2 : 0);
+  static_assert(most <= RED_CUDA_STATS_SLOT_WORDS(Element::bytes, WithMoments), "the host reserves too little");
+  unsigned moments, keys, places, nans, stride;
+  __device__ SlotPlaces(unsigned stats, bool tile) {
+    moments = stats & needs_sum ? sum_words : 0; /* the sum comes first */
+    keys = moments + (WithMoments ? 6 : 0);
+    places = keys + (stats & needs_extremes ? 2 * key_words : 0);
+    nans = places + ((stats & needs_places) && !tile ? 2 : 0);
+    stride = nans + (Element::is_float && (stats & needs_nans) ? 2 : 0);
+  }
 };
 
 template <class T> __device__ inline void publish_part(uint64_t *slot, unsigned at, T value, uint32_t epoch) {
@@ -128,19 +133,18 @@ __device__ inline __int128 unpack_sum(__int128 sum) {
 template <class Element, bool WithMoments>
 __device__ inline void publish_summary(uint64_t *slots, uint64_t index, bool tile, unsigned stats,
                                        const Summary<Element> &s, uint32_t epoch) {
-  using W = SlotWords<Element, WithMoments>;
-  uint64_t *slot = slots + index * W::stride;
+  const SlotPlaces<Element, WithMoments> w(stats, tile);
+  uint64_t *slot = slots + index * w.stride;
   if (stats & needs_sum) publish_part(slot, 0, pack_sum(s.sum), epoch);
-  if (stats & needs_extremes) publish_part(slot, W::keys, Two<typename Element::Key>{s.least, s.greatest}, epoch);
-  if ((stats & needs_places) && !tile) publish_part(slot, W::places, Two<uint32_t>{s.argmin, s.argmax}, epoch);
-  if (Element::is_float && (stats & needs_nans)) publish_part(slot, W::nans, s.nans, epoch);
+  if (stats & needs_extremes) publish_part(slot, w.keys, Two<typename Element::Key>{s.least, s.greatest}, epoch);
+  if ((stats & needs_places) && !tile) publish_part(slot, w.places, Two<uint32_t>{s.argmin, s.argmax}, epoch);
+  if (Element::is_float && (stats & needs_nans)) publish_part(slot, w.nans, s.nans, epoch);
   if constexpr (WithMoments)
-    publish_part(slot, W::moments, Three{s.moments.mean, s.moments.low, s.moments.squares}, epoch);
+    publish_part(slot, w.moments, Three{s.moments.mean, s.moments.low, s.moments.squares}, epoch);
 }
 
 /* One slot, all of whose parts are asked for before the first is looked at. */
 template <class Element, bool WithMoments> struct SummarySlot {
-  using W = SlotWords<Element, WithMoments>;
   using Key = typename Element::Key;
   SlotPart<typename SumPayload<typename Element::Number>::Type> sum;
   SlotPart<Two<Key>> keys;
@@ -149,12 +153,13 @@ template <class Element, bool WithMoments> struct SummarySlot {
   SlotPart<Three> moments;
 
   __device__ void read(const uint64_t *slots, uint64_t index, bool tile, unsigned stats, uint32_t epoch) {
-    const uint64_t *slot = slots + index * W::stride;
+    const SlotPlaces<Element, WithMoments> w(stats, tile);
+    const uint64_t *slot = slots + index * w.stride;
     sum.read(slot, 0, stats & needs_sum, epoch);
-    keys.read(slot, W::keys, stats & needs_extremes, epoch);
-    places.read(slot, W::places, (stats & needs_places) && !tile, epoch);
-    if (Element::is_float) nans.read(slot, W::nans, stats & needs_nans, epoch);
-    if (WithMoments) moments.read(slot, W::moments, true, epoch);
+    keys.read(slot, w.keys, stats & needs_extremes, epoch);
+    places.read(slot, w.places, (stats & needs_places) && !tile, epoch);
+    if (Element::is_float) nans.read(slot, w.nans, stats & needs_nans, epoch);
+    if (WithMoments) moments.read(slot, w.moments, true, epoch);
   }
   __device__ bool valid(uint32_t epoch) const {
     return sum.slot.valid(epoch) && keys.slot.valid(epoch) && places.slot.valid(epoch) &&
