@@ -122,6 +122,7 @@ static void every_statistic(random_state *random) {
   for (unsigned in = 1; in < RED_DTYPE_COUNT; in++) {
     red_problem problem = RED_PROBLEM_INIT(RED_STATS, RED_SUM, (red_dtype)in, random_length(random, MOST / 2));
     if (random_below(random, 4) > 0) problem.stats = 1 + (unsigned)random_below(random, RED_STAT_ALL);
+    if (random_below(random, 4) == 0) problem.stats = RED_STAT_MEAN | RED_STAT_VARIANCE;
     if (problem.n > MOST || is_refused_here(&problem)) continue;
     random_elements(random, problem.in, data, MOST);
     merge_parts(&problem, red_dtype_bytes(problem.in) == 8 ? 2048 : 4096, 0, random);

@@ -131,14 +131,19 @@ static red_cuda_choice choose_word(const red_lowered *lowered) {
 
 /* A tile is 16 KB, of elements of 8 bytes 32 KB: 32 rows of a word of 4 or 8 bytes for each of 128 threads. */
 static red_cuda_choice choose_stats(const red_lowered *lowered) {
-  static const red_cuda_kernel kernels[][2] = {
-      {RED_CUDA_stats_1, RED_CUDA_variance_1},     {RED_CUDA_stats_2, RED_CUDA_variance_2},
-      {RED_CUDA_stats_4, RED_CUDA_variance_4},     {RED_CUDA_stats_8, RED_CUDA_variance_8},
-      {RED_CUDA_stats_f16, RED_CUDA_variance_f16}, {RED_CUDA_stats_bf16, RED_CUDA_variance_bf16},
-      {RED_CUDA_stats_f32, RED_CUDA_variance_f32}, {RED_CUDA_stats_f64, RED_CUDA_variance_f64}};
+  static const red_cuda_kernel kernels[][3] = {/* without the variance; with it; no more than it and sums */
+                                               {RED_CUDA_stats_1, RED_CUDA_variance_1, RED_CUDA_variance_1},
+                                               {RED_CUDA_stats_2, RED_CUDA_variance_2, RED_CUDA_variance_2},
+                                               {RED_CUDA_stats_4, RED_CUDA_variance_4, RED_CUDA_variance_4},
+                                               {RED_CUDA_stats_8, RED_CUDA_variance_8, RED_CUDA_variance_8},
+                                               {RED_CUDA_stats_f16, RED_CUDA_variance_f16, RED_CUDA_variance_f16},
+                                               {RED_CUDA_stats_bf16, RED_CUDA_variance_bf16, RED_CUDA_variance_bf16},
+                                               {RED_CUDA_stats_f32, RED_CUDA_variance_f32, RED_CUDA_moments_f32},
+                                               {RED_CUDA_stats_f64, RED_CUDA_variance_f64, RED_CUDA_variance_f64}};
   const bool variance = red_stats_need_moments(lowered);
+  const bool alone = variance && !red_stats_need_extrema(lowered) && !red_stats_need_nan_count(lowered);
   const unsigned row = lowered->in_float ? 4 + (lowered->in - RED_F16) : width_index(lowered->in_bytes);
-  return (red_cuda_choice){.any = kernels[row][variance],
+  return (red_cuda_choice){.any = kernels[row][variance + alone],
                            .any_tile = lowered->in_bytes == 8 ? 4096 : VECTOR_TILE / lowered->in_bytes,
                            .slot_words = RED_CUDA_STATS_SLOT_WORDS(lowered->in_bytes, variance)};
 }

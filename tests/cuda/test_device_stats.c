@@ -73,6 +73,7 @@ static void fill_kind(random_state *random, red_dtype dtype, unsigned kind, unsi
 
 static unsigned any_selection(random_state *random, unsigned turn) {
   if (turn % 3 == 0) return RED_STAT_ALL;
+  if (turn % 3 == 2 && random_below(random, 2) == 0) return RED_STAT_MEAN | RED_STAT_VARIANCE;
   return turn % 3 == 1 ? 0 : 1 + (unsigned)random_below(random, RED_STAT_ALL);
 }
 

@@ -125,13 +125,15 @@ __device__ inline uint32_t take_epoch(const red_cuda_reduce &args, const Combine
 #endif
 }
 
-/* Words of a tile's slot. */
+/* Words of a tile's slot, and whether they are whole sectors, all of which is written. */
 template <class Policy> struct SlotOf {
+  static constexpr bool fills_sectors = false;
   __device__ static unsigned words(const red_cuda_reduce &) { return Payload<typename Policy::Slots>::stride; }
 };
 
 template <class Policy> __device__ inline void prefetch_own(const red_cuda_reduce &args, uint64_t index) {
-  if (threadIdx.x == 0) prefetch_slot<uint32_t>(args.slots[0], index * SlotOf<Policy>::words(args));
+  if (!SlotOf<Policy>::fills_sectors && threadIdx.x == 0)
+    prefetch_slot<uint32_t>(args.slots[0], index * SlotOf<Policy>::words(args));
 }
 
 /* The tile that all threads of the block work on, from where no register is needed for it. */

@@ -8,17 +8,25 @@
 
 namespace red {
 
-template <class Element, bool WithMoments> struct StatsPolicy {
+/*
+ * The selection of kernels for sums and variances alone: of floats, their slots are two whole sectors, which need not
+ * be asked for.
+ */
+constexpr unsigned sum_and_moments = needs_sum | needs_moments;
+
+/* Only: the selection, if it is known beforehand; else 0. */
+template <class Element, bool WithMoments, unsigned Only> struct StatsPolicy {
   using State = Summary<Element>;
   using Scratch = StatsScratch<Element, WithMoments>;
   static constexpr bool asks_input = true;
   Scratch &shared;
 
   __device__ explicit StatsPolicy(Scratch &scratch) : shared(scratch) {}
+  __device__ static unsigned selected(const red_cuda_reduce &args) { return Only != 0 ? Only : args.stats; }
 
   /* From the tiles that have the extremes to the elements. */
   __device__ void ask_input(const red_cuda_reduce &args, State &state) const {
-    if ((args.stats & needs_places) == 0) return;
+    if ((selected(args) & needs_places) == 0) return;
     if (threadIdx.x == 0) shared.whole = state;
     __syncthreads();
     const uint64_t min_tile = shared.whole.argmin, max_tile = shared.whole.argmax;
@@ -34,15 +42,15 @@ template <class Element, bool WithMoments> struct StatsPolicy {
 
   __device__ void publish(const red_cuda_reduce &args, int level, uint64_t index, const State &state,
                           uint32_t epoch) const {
-    publish_summary<Element, WithMoments>(args.slots[level], index, level == 0, args.stats, state, epoch);
+    publish_summary<Element, WithMoments>(args.slots[level], index, level == 0, selected(args), state, epoch);
   }
 
   __device__ State fold(const red_cuda_reduce &args, int level, uint64_t first, unsigned count,
                         CombineScratch &scratch) const {
     uint64_t span = Rows<Element>::S::tile;
     for (int i = 0; i < level; i++) span *= args.group;
-    return fold_summaries<Element, WithMoments>(args.slots[level], first, count, level == 0, args.stats, span, args.n,
-                                                scratch.epoch, shared.of_warp);
+    return fold_summaries<Element, WithMoments>(args.slots[level], first, count, level == 0, selected(args), span,
+                                                args.n, scratch.epoch, shared.of_warp);
   }
 
   __device__ void merge_atomically(const red_cuda_reduce &, const State &) const {}
@@ -80,21 +88,25 @@ private:
   __device__ static uint64_t high_word(__int128 x) { return static_cast<uint64_t>(x >> 64); }
 };
 
-template <class Element, bool WithMoments> struct GroupOf<StatsPolicy<Element, WithMoments>> {
+template <class Element, bool WithMoments, unsigned Only> struct GroupOf<StatsPolicy<Element, WithMoments, Only>> {
   __device__ static uint64_t tiles(const red_cuda_reduce &args) { return args.group; }
 };
-template <class Element, bool WithMoments> struct SlotOf<StatsPolicy<Element, WithMoments>> {
+template <class Element, bool WithMoments, unsigned Only> struct SlotOf<StatsPolicy<Element, WithMoments, Only>> {
+  using Places = SlotPlaces<Element, WithMoments>;
+  static constexpr bool fills_sectors = Only != 0 && Places(Only, true).stride % 4 == 0;
   __device__ static unsigned words(const red_cuda_reduce &args) {
-    return SlotPlaces<Element, WithMoments>(args.stats, true).stride;
+    return Places(StatsPolicy<Element, WithMoments, Only>::selected(args), true).stride;
   }
 };
 
-template <class Element, bool WithMoments> __device__ inline void stats(const red_cuda_reduce &args) {
+template <class Element, bool WithMoments, unsigned Only> __device__ inline void stats(const red_cuda_reduce &args) {
+  using Policy = StatsPolicy<Element, WithMoments, Only>;
   using Scratch = StatsScratch<Element, WithMoments>;
   __shared__ __align__(16) char memory[sizeof(Scratch)]; /* some of its parts have constructors */
   Scratch &scratch = *reinterpret_cast<Scratch *>(memory);
   auto tile = [&](uint64_t t) {
-    if (args.stats == RED_STAT_COUNT) {
+    const unsigned selected = Policy::selected(args);
+    if (selected == RED_STAT_COUNT) {
       __syncthreads();
       return no_summary<Element>();
     }
@@ -107,22 +119,23 @@ template <class Element, bool WithMoments> __device__ inline void stats(const re
         x.template load_whole<true>(chunk.at);
       else
         x.template load_whole<false>(chunk.at);
-      gather_tile<Element, WithMoments, true>(args, x, chunk, first, scratch);
+      gather_tile<Element, WithMoments, true>(args, selected, x, chunk, first, scratch);
     } else {
-      gather_any_tile<Element, WithMoments>(args, t, scratch);
+      gather_any_tile<Element, WithMoments>(args, selected, t, scratch);
     }
     __syncthreads();
-    return tile_summary<Element, WithMoments>(args, tile_at_hand(scratch.combine), scratch);
+    return tile_summary<Element, WithMoments>(args, selected, tile_at_hand(scratch.combine), scratch);
   };
-  reduce_tiles(args, StatsPolicy<Element, WithMoments>(scratch), tile, scratch.combine);
+  reduce_tiles(args, Policy(scratch), tile, scratch.combine);
 }
 
 } // namespace red
 
-#define RED_STATS_KERNEL(name, element, moments, resident)                                                             \
+#define RED_STATS_KERNEL_OF(name, element, moments, only, resident)                                                    \
   extern "C" __global__ void __launch_bounds__(red::block_threads, resident)                                           \
       name(const __grid_constant__ red_cuda_reduce args) {                                                             \
-    red::stats<element, moments>(args);                                                                                \
+    red::stats<element, moments, only>(args);                                                                          \
   }
+#define RED_STATS_KERNEL(name, element, moments, resident) RED_STATS_KERNEL_OF(name, element, moments, 0, resident)
 
 #endif

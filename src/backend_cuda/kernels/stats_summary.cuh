@@ -80,7 +80,7 @@ template <class Element, bool WithMoments> struct SlotPlaces {
   static constexpr unsigned most = sum_words + (WithMoments ? 6 : 0) + 2 * key_words + 2 + (Element::is_float ? 2 : 0);
   static_assert(most <= RED_CUDA_STATS_SLOT_WORDS(Element::bytes, WithMoments), "the host reserves too little");
   unsigned moments, keys, places, nans, stride;
-  __device__ SlotPlaces(unsigned stats, bool tile) {
+  __device__ constexpr SlotPlaces(unsigned stats, bool tile) : moments(), keys(), places(), nans(), stride() {
     moments = stats & needs_sum ? sum_words : 0; /* the sum comes first */
     keys = moments + (WithMoments ? 6 : 0);
     places = keys + (stats & needs_extremes ? 2 * key_words : 0);

@@ -92,38 +92,39 @@ template <class S, class Number> __device__ inline Number fold_tile(const Number
 
 /* What all warps have to say about a tile, before the barrier. `first` is the chunk's first element. */
 template <class Element, bool WithMoments, bool Whole>
-__device__ inline void gather_tile(const red_cuda_reduce &args, const Rows<Element> &x, const ChunkAt<Element> &chunk,
-                                   typename Element::Bits first, StatsScratch<Element, WithMoments> &scratch) {
+__device__ inline void gather_tile(const red_cuda_reduce &args, unsigned stats, const Rows<Element> &x,
+                                   const ChunkAt<Element> &chunk, typename Element::Bits first,
+                                   StatsScratch<Element, WithMoments> &scratch) {
   const Element element(args.element);
   uint32_t nans = 0;
   double shift = 0; /* before all else: the first row has come, and the others come meanwhile */
   if constexpr (WithMoments && Element::bytes > 1)
     shift = shift_of_chunk<Element, Whole>(element, x, first, chunk.left, scratch.moments);
   if constexpr (Element::is_float) {
-    if (args.stats & (needs_sum | needs_extremes | needs_nans))
-      nans = gather_sums<Element, Whole>(element, x, chunk.left, (args.stats & (needs_extremes | needs_nans)) != 0,
+    if (stats & (needs_sum | needs_extremes | needs_nans))
+      nans = gather_sums<Element, Whole>(element, x, chunk.left, (stats & (needs_extremes | needs_nans)) != 0,
                                          scratch.lane);
-    if (args.stats & needs_nans) {
+    if (stats & needs_nans) {
       uint32_t all = warp_add(nans);
       if (threadIdx.x % 32 == 0) scratch.nans[threadIdx.x / 32] = all;
     }
-  } else if (args.stats & needs_sum) {
+  } else if (stats & needs_sum) {
     auto sum = x.sum_codes(element).of_warp();
     if (threadIdx.x % 32 == 0) scratch.sum[threadIdx.x / 32] = sum;
   }
-  if (args.stats & needs_extremes) store_extremes(element, x, nans > 0, scratch);
+  if (stats & needs_extremes) store_extremes(element, x, nans > 0, scratch);
   if constexpr (WithMoments) gather_tile_moments<Element, Whole>(args, x, first, shift, chunk.left, scratch.moments);
 }
 
 /* The tile's summary, after the barrier, in thread 0. Missing elements were added as copies of in[0]. */
 template <class Element, bool WithMoments>
-__device__ inline Summary<Element> tile_summary(const red_cuda_reduce &args, uint64_t t,
+__device__ inline Summary<Element> tile_summary(const red_cuda_reduce &args, unsigned stats, uint64_t t,
                                                 const StatsScratch<Element, WithMoments> &scratch) {
   using S = typename Rows<Element>::S;
   Summary<Element> s = no_summary<Element>();
   s.argmin = s.argmax = static_cast<uint32_t>(t);
   if (threadIdx.x >= 32) return s;
-  if (args.stats & needs_sum) {
+  if (stats & needs_sum) {
     if constexpr (Element::is_float) {
       s.sum = fold_tile<S>(scratch.lane);
     } else {
@@ -134,11 +135,11 @@ __device__ inline Summary<Element> tile_summary(const red_cuda_reduce &args, uin
       }
     }
   }
-  if (args.stats & needs_extremes) {
+  if (stats & needs_extremes) {
     s.least = least_of_warps(scratch.least);
     s.greatest = least_of_warps(scratch.greatest);
   }
-  if (Element::is_float && (args.stats & needs_nans))
+  if (Element::is_float && (stats & needs_nans))
     s.nans = scratch.nans[0] + scratch.nans[1] + scratch.nans[2] + scratch.nans[3];
   if constexpr (WithMoments) s.moments = tile_moments<Element>(args.n, t * S::tile, scratch.moments);
   return s;
@@ -146,13 +147,13 @@ __device__ inline Summary<Element> tile_summary(const red_cuda_reduce &args, uin
 
 /* Tiles that are not full or lie at odd addresses. */
 template <class Element, bool WithMoments>
-__device__ __noinline__ void gather_any_tile(const red_cuda_reduce &args, uint64_t t,
+__device__ __noinline__ void gather_any_tile(const red_cuda_reduce &args, unsigned stats, uint64_t t,
                                              StatsScratch<Element, WithMoments> &scratch) {
   const ChunkAt<Element> chunk(args, t);
   Rows<Element> x;
   x.load_partial(args.in, chunk.at, chunk.left);
   const typename Element::Bits first = chunk.left > 0 ? Rows<Element>::element(chunk.at, 0) : 0;
-  gather_tile<Element, WithMoments, false>(args, x, chunk, first, scratch);
+  gather_tile<Element, WithMoments, false>(args, stats, x, chunk, first, scratch);
 }
 
 /* The first element of tile t with this key of RED_MIN; all threads call and get it. */
