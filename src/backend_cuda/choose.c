@@ -132,9 +132,9 @@ static red_cuda_choice choose_word(const red_lowered *lowered) {
 /* A tile is 16 KB, of elements of 8 bytes 32 KB: 32 rows of a word of 4 or 8 bytes for each of 128 threads. */
 static red_cuda_choice choose_stats(const red_lowered *lowered) {
   static const red_cuda_kernel kernels[][3] = {/* without the variance; with it; no more than it and sums */
-                                               {RED_CUDA_stats_1, RED_CUDA_variance_1, RED_CUDA_variance_1},
+                                               {RED_CUDA_stats_1, RED_CUDA_variance_1, RED_CUDA_moments_1},
                                                {RED_CUDA_stats_2, RED_CUDA_variance_2, RED_CUDA_variance_2},
-                                               {RED_CUDA_stats_4, RED_CUDA_variance_4, RED_CUDA_variance_4},
+                                               {RED_CUDA_stats_4, RED_CUDA_variance_4, RED_CUDA_moments_4},
                                                {RED_CUDA_stats_8, RED_CUDA_variance_8, RED_CUDA_variance_8},
                                                {RED_CUDA_stats_f16, RED_CUDA_variance_f16, RED_CUDA_variance_f16},
                                                {RED_CUDA_stats_bf16, RED_CUDA_variance_bf16, RED_CUDA_variance_bf16},

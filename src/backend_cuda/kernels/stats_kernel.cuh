@@ -9,8 +9,8 @@
 namespace red {
 
 /*
- * The selection of kernels for sums and variances alone: of floats, their slots are two whole sectors, which need not
- * be asked for.
+ * The selection of kernels for sums and variances alone: but for integers of 8 bytes, their slots are two whole
+ * sectors, which need not be asked for.
  */
 constexpr unsigned sum_and_moments = needs_sum | needs_moments;
 

@@ -79,9 +79,11 @@ template <class Element, bool WithMoments> struct SlotPlaces {
   static constexpr unsigned sum_words = Element::is_float ? 2 : 4, key_words = sizeof(typename Element::Key) / 4;
   static constexpr unsigned most = sum_words + (WithMoments ? 6 : 0) + 2 * key_words + 2 + (Element::is_float ? 2 : 0);
   static_assert(most <= RED_CUDA_STATS_SLOT_WORDS(Element::bytes, WithMoments), "the host reserves too little");
+  /* Of a tile of integers of up to 4 bytes the sum needs half of its words. */
+  static constexpr bool short_sums = !Element::is_float && Element::bytes <= 4;
   unsigned moments, keys, places, nans, stride;
   __device__ constexpr SlotPlaces(unsigned stats, bool tile) : moments(), keys(), places(), nans(), stride() {
-    moments = stats & needs_sum ? sum_words : 0; /* the sum comes first */
+    moments = (stats & needs_sum) == 0 ? 0 : short_sums && tile ? 2 : sum_words; /* the sum comes first */
     keys = moments + (WithMoments ? 6 : 0);
     places = keys + (stats & needs_extremes ? 2 * key_words : 0);
     nans = places + ((stats & needs_places) && !tile ? 2 : 0);
@@ -135,7 +137,10 @@ __device__ inline void publish_summary(uint64_t *slots, uint64_t index, bool til
                                        const Summary<Element> &s, uint32_t epoch) {
   const SlotPlaces<Element, WithMoments> w(stats, tile);
   uint64_t *slot = slots + index * w.stride;
-  if (stats & needs_sum) publish_part(slot, 0, pack_sum(s.sum), epoch);
+  if ((stats & needs_sum) && w.short_sums && tile)
+    publish_part(slot, 0, static_cast<int64_t>(s.sum), epoch);
+  else if (stats & needs_sum)
+    publish_part(slot, 0, pack_sum(s.sum), epoch);
   if (stats & needs_extremes) publish_part(slot, w.keys, Two<typename Element::Key>{s.least, s.greatest}, epoch);
   if ((stats & needs_places) && !tile) publish_part(slot, w.places, Two<uint32_t>{s.argmin, s.argmax}, epoch);
   if (Element::is_float && (stats & needs_nans)) publish_part(slot, w.nans, s.nans, epoch);
@@ -155,7 +160,9 @@ template <class Element, bool WithMoments> struct SummarySlot {
   __device__ void read(const uint64_t *slots, uint64_t index, bool tile, unsigned stats, uint32_t epoch) {
     const SlotPlaces<Element, WithMoments> w(stats, tile);
     const uint64_t *slot = slots + index * w.stride;
-    sum.read(slot, 0, stats & needs_sum, epoch);
+    const bool short_sum = w.short_sums && tile;
+    sum.read(slot, 0, (stats & needs_sum) && !short_sum, epoch);
+    if ((stats & needs_sum) && short_sum) load_relaxed_pair(slot, sum.slot.word[0], sum.slot.word[1]);
     keys.read(slot, w.keys, stats & needs_extremes, epoch);
     places.read(slot, w.places, (stats & needs_places) && !tile, epoch);
     if (Element::is_float) nans.read(slot, w.nans, stats & needs_nans, epoch);
@@ -170,6 +177,7 @@ template <class Element, bool WithMoments> struct SummarySlot {
     Two<Key> key = keys.slot.value();
     Two<uint32_t> place = places.slot.value();
     s.sum = unpack_sum(sum.slot.value());
+    if (SlotPlaces<Element, WithMoments>::short_sums && tile) s.sum = static_cast<int64_t>(s.sum); /* its sign */
     s.least = key.first;
     s.greatest = key.second;
     s.argmin = tile ? static_cast<uint32_t>(index) : place.first;
