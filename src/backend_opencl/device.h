@@ -39,7 +39,7 @@ typedef struct red_cl_traits {
   bool one_launch;     /* reductions: a work-group can wait for the words of others, kernels/once_lanes.cl */
   bool gives_binaries; /* worth keeping: the driver does not keep them itself */
   red_cl_shape shape;
-  unsigned capability; /* of NVIDIA's devices, 90 for 9.0; where kernels have no PTX, 0 */
+  unsigned capability;    /* of NVIDIA's devices, 90 for 9.0; where kernels have no PTX, 0 */
   uint32_t subgroup_size; /* that a test demands; 0: the driver chooses */
   char detail[128];
   char reason[256]; /* why it cannot be used; empty if it can */

@@ -100,13 +100,12 @@ bool red_cl_has_default_output(const red_lowered *lowered) {
 /* What the options of both parts begin with. */
 static int begin_options(const red_cl_device *device, red_family family, uint32_t group, unsigned canonical,
                          red_dtype in, char *text) {
-  int used =
-      snprintf(text, RED_CL_MOST_OPTIONS,
-               "-w -cl-std=%s -DRED_SHAPE_%s -DRED_GROUP=%u -DRED_%s -DRED_CANONICAL=%u -DRED_IN_%s -DRED_IN_BITS=%d"
-               " -DRED_IN_FLOAT=%d -DRED_IN_SIGNED=%d -DRED_PTX=%u",
-               standard_of(device), shape_macros[device->traits.shape], (unsigned)group, family_names[family],
-               canonical, red_dtype_name(in), 8 * (int)red_dtype_bytes(in), is_float(in), is_signed(in),
-               device->traits.capability);
+  int used = snprintf(
+      text, RED_CL_MOST_OPTIONS,
+      "-w -cl-std=%s -DRED_SHAPE_%s -DRED_GROUP=%u -DRED_%s -DRED_CANONICAL=%u -DRED_IN_%s -DRED_IN_BITS=%d"
+      " -DRED_IN_FLOAT=%d -DRED_IN_SIGNED=%d -DRED_PTX=%u",
+      standard_of(device), shape_macros[device->traits.shape], (unsigned)group, family_names[family], canonical,
+      red_dtype_name(in), 8 * (int)red_dtype_bytes(in), is_float(in), is_signed(in), device->traits.capability);
   if (device->traits.subgroup_size > 0)
     used += snprintf(text + used, RED_CL_MOST_OPTIONS - (size_t)used, " -DRED_SUBGROUP_SIZE=%u",
                      (unsigned)device->traits.subgroup_size);
