@@ -81,7 +81,7 @@ need_sanitizers() {
 }
 
 # AddressSanitizer and UndefinedBehaviorSanitizer over the CPU's suites, every instruction set, and the command. By clang:
-# gcc takes three times as long for the kernels.
+# gcc takes 1.3 to 1.5 times as long for the kernels.
 stage_sanitizers() {
   need_to_build
   need_to_test
