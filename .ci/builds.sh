@@ -88,7 +88,7 @@ stage_sanitizers() {
   need_sanitizers
   CC=clang CXX=clang++ build build/ci/sanitizers -Dwerror=true -Dtests=enabled -Domp=enabled -Dcuda=disabled \
     -Dopencl=disabled -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
-  export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+  export ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
   RED_TEST_SCALE=0.1 run_suites build/ci/sanitizers --suite omp --suite instruction-sets --suite tool --timeout-multiplier 5
 }
@@ -106,7 +106,7 @@ stage_threads() {
   CC=clang CXX=clang++ build build/ci/threads -Dtests=enabled -Domp=enabled -Dcuda=disabled -Dopencl=disabled \
     -Dtools=disabled -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
   mapfile -t names < <(meson test -C build/ci/threads --suite omp --list | sed -n 's|.* / ||p' | grep -v -e ' fork$' -e '^unload$')
-  export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4 TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1
+  export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4 TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:ignore_noninstrumented_modules=1
   run_suites build/ci/threads --timeout-multiplier 5 "${names[@]}"
 }
 
