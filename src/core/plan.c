@@ -138,9 +138,10 @@ static bool known_when_empty(const red_plan *plan) {
   return !on_device || lowered->kind != RED_REDUCE || (lowered->empty_is_error && !lowered->has_init);
 }
 
-static red_status finish_empty(const red_lowered *lowered, void *out) {
+static red_status finish_empty(const red_lowered *lowered, const red_args *args) {
   if (lowered->kind == RED_STATS) return red_fail(RED_ERR_EMPTY, "n = 0: statistics have no result for empty input");
-  if (lowered->kind != RED_REDUCE) return RED_OK;
+  if (lowered->kind != RED_REDUCE) return RED_OK; /* out may be NULL */
+  void *out = (char *)args->out + args->out_offset;
   const red_state none = red_state_identity(lowered);
   red_exact nothing;
   red_exact_clear(&nothing);
@@ -200,7 +201,7 @@ __attribute__((always_inline)) static inline red_status run(const red_plan *plan
   red_status status = check_arguments(plan, queue, args);
   if (status == RED_OK && (raw == NULL || raw->stats == NULL)) status = check_size(lowered, args);
   if (status != RED_OK) return status;
-  if (lowered->n == 0 && known_when_empty(plan)) return finish_empty(lowered, (char *)args->out + args->out_offset);
+  if (lowered->n == 0 && known_when_empty(plan)) return finish_empty(lowered, args);
   red_exec exec = {
       .in = args->in,
       .in_offset = args->in_offset,

@@ -42,15 +42,16 @@
 #error "compile with -DRED_ISA_<instruction set>"
 #endif
 
-#define INLINE static inline __attribute__((always_inline, unused))
-
 /*
- * Before a short loop over an array of vectors: unrolled early, it leaves them in registers. A sanitizer's checks would
- * be unrolled with it, which takes minutes to compile.
+ * What is named at a call (operation, width, modes) is to be a constant in the callee. Not under sanitizers: their checks
+ * would be copied with it, which takes compilers minutes. UNROLLED stands before a short loop over an array of vectors,
+ * which leaves them in registers if it is unrolled early.
  */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(RED_SANITIZED)
+#define INLINE static __attribute__((unused))
 #define UNROLLED
 #else
+#define INLINE   static inline __attribute__((always_inline, unused))
 #define UNROLLED _Pragma("GCC unroll 32")
 #endif
 
