@@ -100,7 +100,7 @@ static size_t probe(const char *item, red_device_info *list, int *scores, size_t
   return into.count;
 }
 
-/* The device with the id, or the one that the application's cl_device_id names. */
+/* The device with the id or, where that is NULL, the one that the application's cl_device_id names. */
 typedef struct search {
   const char *id;
   cl_device_id native;
@@ -110,10 +110,9 @@ typedef struct search {
 
 static bool seek_device(void *state, const red_cl_traits *traits) {
   search *wanted = state;
-  if (wanted->native != NULL ? traits->device != wanted->native : strcmp(traits->id, wanted->id) != 0) return true;
-  wanted->found = *traits;
-  wanted->hit = true;
-  return false;
+  wanted->hit = wanted->id != NULL ? strcmp(traits->id, wanted->id) == 0 : traits->device == wanted->native;
+  if (wanted->hit) wanted->found = *traits;
+  return !wanted->hit;
 }
 
 static red_status make_context(red_cl_device *device, const red_context_options *options) {
@@ -169,9 +168,14 @@ static void close_device(void *state) {
   free(device);
 }
 
-static red_status no_such_device(const char *id, cl_device_id native) {
+/* The application's cl_device_id is not this device: a list that leaves the choice open has others. */
+static red_status another_native(const red_cl_traits *traits, cl_device_id native) {
+  search its = {.native = native};
   cl_device_id parent = NULL;
-  if (native == NULL) return red_fail(RED_ERR_NO_DEVICE, "there is no OpenCL device %s", id);
+  visit_devices(ALL, seek_device, &its);
+  if (its.hit)
+    return red_fail(RED_ERR_NO_DEVICE, "native_device is another device, %s (%s), not %s (%s)", its.found.id,
+                    its.found.name, traits->id, traits->name);
   red_cl.GetDeviceInfo(native, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL);
   if (parent != NULL)
     return red_fail(RED_ERR_NO_DEVICE,
@@ -182,9 +186,11 @@ static red_status no_such_device(const char *id, cl_device_id native) {
 static red_status open_device(const char *id, const red_context_options *options, void **state) {
   const char *reason = red_cl_open_api();
   if (reason != NULL) return red_fail(RED_ERR_NO_DEVICE, "%s", reason);
-  search wanted = {.id = id, .native = options->native_device};
-  visit_devices(wanted.native != NULL ? ALL : platform_of(id), seek_device, &wanted);
-  if (!wanted.hit) return no_such_device(id, options->native_device);
+  search wanted = {.id = id};
+  visit_devices(platform_of(id), seek_device, &wanted);
+  if (!wanted.hit) return red_fail(RED_ERR_NO_DEVICE, "there is no OpenCL device %s", id);
+  if (options->native_device != NULL && options->native_device != wanted.found.device)
+    return another_native(&wanted.found, options->native_device);
   if (wanted.found.reason[0] != '\0') return red_fail(RED_ERR_UNSUPPORTED, "%s", wanted.found.reason);
   red_cl_device *device = calloc(1, sizeof *device);
   if (device == NULL) return red_fail(RED_ERR_NO_MEMORY, "no memory for a device");

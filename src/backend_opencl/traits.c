@@ -102,27 +102,33 @@ static bool offers_subgroup_size(const red_cl_traits *traits, const char *extens
   return false;
 }
 
+/* A number from 1 on, in digits and nothing else. */
+static bool read_size(const char *text, uint32_t *size) {
+  const size_t digits = strspn(text, "0123456789");
+  if (digits == 0 || digits > 5 || text[digits] != '\0') return false;
+  *size = (uint32_t)strtoul(text, NULL, 10);
+  return *size > 0;
+}
+
 /* "local", or "subgroup:16": sub-groups of that size, whichever the driver would choose. */
 static void force_shape(red_cl_traits *traits, const char *extensions, const char *forced) {
   const size_t length = strcspn(forced, ":");
-  const char *rest = forced + length;
+  const char *size = forced[length] == ':' ? forced + length + 1 : NULL;
   int shape = 0;
   while (shape < RED_CL_SHAPES && (strlen(shape_names[shape]) != length || strncmp(forced, shape_names[shape], length)))
     shape++;
-  if (shape == RED_CL_SUBGROUP && *rest == ':') {
-    char *end;
-    traits->subgroup_size = (uint32_t)strtoul(rest + 1, &end, 10);
-    rest = end;
-  }
-  if (shape == RED_CL_SHAPES || *rest != '\0') {
+  if (shape == RED_CL_SHAPES ||
+      (size != NULL && (shape != RED_CL_SUBGROUP || !read_size(size, &traits->subgroup_size)))) {
     snprintf(traits->reason, sizeof traits->reason,
-             "RED_OPENCL_SHAPE=%.32s: expected one of wide, local, subgroup, subgroup:SIZE, ptx", forced);
+             "RED_OPENCL_SHAPE=%.32s: expected one of wide, local, subgroup, subgroup:SIZE (1 or more), ptx", forced);
     return;
   }
   traits->shape = (red_cl_shape)shape;
-  if (!offers_shape(traits, extensions, traits->shape) ||
-      (traits->subgroup_size > 0 && !offers_subgroup_size(traits, extensions, traits->subgroup_size)))
+  if (!offers_shape(traits, extensions, traits->shape))
     snprintf(traits->reason, sizeof traits->reason, "RED_OPENCL_SHAPE=%s: this device cannot do that", forced);
+  else if (size != NULL && !offers_subgroup_size(traits, extensions, traits->subgroup_size))
+    snprintf(traits->reason, sizeof traits->reason,
+             "RED_OPENCL_SHAPE=%s: this device cannot do that: the size is none that it offers", forced);
 }
 
 /* The fastest shape that the device has, or the one that RED_OPENCL_SHAPE demands. */

@@ -105,28 +105,46 @@ START_TEST(subgroup_kernels) {
 }
 END_TEST
 
-static void expect_shape(const char *shape, uint32_t size) {
+static red_cl_traits inspect_under(const char *shape) {
   setenv("RED_OPENCL_SHAPE", shape, 1);
   red_cl_traits traits = inspect();
   unsetenv("RED_OPENCL_SHAPE");
-  if (size > 0)
-    ck_assert_str_eq(traits.reason, "");
-  else
-    ck_assert_msg(strstr(traits.reason, shape) != NULL, "%s: '%s'", shape, traits.reason);
-  if (size > 0) ck_assert_uint_eq(traits.subgroup_size, size);
+  return traits;
 }
 
-/* What a test may demand; by itself the library takes the driver's. */
+static void expect_size(const char *shape, uint32_t size) {
+  red_cl_traits traits = inspect_under(shape);
+  ck_assert_str_eq(traits.reason, "");
+  ck_assert_int_eq(traits.shape, RED_CL_SUBGROUP);
+  ck_assert_uint_eq(traits.subgroup_size, size);
+}
+
+/* The sentence has the variable, its value, and a word of what is wrong with it. */
+static void expect_no_shape(const char *shape, const char *word) {
+  char beginning[64];
+  red_cl_traits traits = inspect_under(shape);
+  snprintf(beginning, sizeof beginning, "RED_OPENCL_SHAPE=%s: ", shape);
+  ck_assert_msg(strstr(traits.reason, beginning) == traits.reason, "%s: '%s'", shape, traits.reason);
+  ck_assert_msg(strstr(traits.reason, word) != NULL, "%s: '%s'", shape, traits.reason);
+}
+
+/* What a test may demand: any size that the device offers. By itself the library takes the driver's. */
 START_TEST(subgroups_of_a_size) {
+  static const char *const malformed[] = {"subgroup:",     "subgroup:x",   "subgroup:0",          "subgroup:-16",
+                                          "subgroup:+16",  "subgroup: 16", "subgroup:16 ",        "subgroup:16x",
+                                          "subgroup:0x10", "subgroup:8:",  "subgroup:4294967312", "local:16"};
   version = "OpenCL 3.0 x";
   extensions = "cl_khr_fp64 cl_intel_subgroups";
-  expect_shape("subgroup:16", 0);
+  expect_size("subgroup", 0);
+  expect_no_shape("subgroup:16", "cannot do that");
   extensions = "cl_khr_fp64 cl_intel_subgroups cl_intel_required_subgroup_size";
-  memcpy(subgroup_sizes, (size_t[]){8, 16, 32, 64}, sizeof subgroup_sizes);
-  expect_shape("subgroup:16", 16);
-  expect_shape("subgroup:64", 64);
-  expect_shape("subgroup:4", 0);
-  expect_shape("subgroup:-16", 0);
+  memcpy(subgroup_sizes, (size_t[4]){3, 16, 64}, sizeof subgroup_sizes); /* and none: the driver may leave room */
+  expect_size("subgroup:16", 16);
+  expect_size("subgroup:64", 64);
+  expect_size("subgroup:3", 3);
+  expect_no_shape("subgroup:4", "cannot do that");
+  expect_no_shape("subgroup:1", "cannot do that");
+  for (unsigned i = 0; i < sizeof malformed / sizeof *malformed; i++) expect_no_shape(malformed[i], "expected one of");
   ck_assert_uint_eq(inspect().subgroup_size, 0);
   version = extensions = NULL;
   subgroup_sizes[0] = 0;

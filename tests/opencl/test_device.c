@@ -285,6 +285,78 @@ START_TEST(other_platforms) {
 }
 END_TEST
 
+/*
+ * Two platforms: another one, whose only device nothing but questions reach, and that of the device under test. What is
+ * asked of them is asked of the latter.
+ */
+static char elsewhere, far;
+#define ELSEWHERE ((cl_platform_id)(void *)&elsewhere)
+#define FAR       ((cl_device_id)(void *)&far)
+
+static cl_int two_platforms(cl_uint room, cl_platform_id *list, cl_uint *count) {
+  if (room > 0) list[0] = ELSEWHERE;
+  if (room > 1) list[1] = platform;
+  if (count != NULL) *count = 2;
+  return CL_SUCCESS;
+}
+
+static cl_int one_device_each(cl_platform_id asked, cl_device_type type, cl_uint room, cl_device_id *list,
+                              cl_uint *count) {
+  (void)type;
+  if (room > 0) list[0] = asked == ELSEWHERE ? FAR : native_device;
+  if (count != NULL) *count = 1;
+  return CL_SUCCESS;
+}
+
+static cl_int describe_platform(cl_platform_id asked, cl_platform_info what, size_t room, void *to, size_t *needed) {
+  return loader.GetPlatformInfo(asked == ELSEWHERE ? platform : asked, what, room, to, needed);
+}
+
+static cl_int describe_device(cl_device_id asked, cl_device_info what, size_t room, void *to, size_t *needed) {
+  if (asked != FAR) return loader.GetDeviceInfo(asked, what, room, to, needed);
+  if (what != CL_DEVICE_NAME || to == NULL) return loader.GetDeviceInfo(native_device, what, room, to, needed);
+  snprintf(to, room, "Faraway");
+  return CL_SUCCESS;
+}
+
+/* The list and the application's device must agree: `reason` is told if they do not, NULL if they do. */
+static void open_native_of(const char *list, const char *reason) {
+  red_context *named = NULL;
+  red_device_info info = {.size = sizeof info};
+  red_context_options options = {
+      .size = sizeof options, .backend = list, .native_context = native, .native_device = native_device};
+  red_status status = red_context_create(&options, &named);
+  if (reason != NULL) {
+    ck_red_fails(status, RED_ERR_NO_DEVICE, reason);
+    ck_assert_ptr_null(named);
+    return;
+  }
+  ck_red(status);
+  ck_red(red_context_device(named, RED_DEVICE, &info));
+  ck_assert_str_eq(info.id, "opencl:1.0");
+  red_context_destroy(named);
+}
+
+START_TEST(named_and_native) {
+  ck_assert_int_eq(red_cl.GetDeviceInfo(native_device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
+                   CL_SUCCESS);
+  loader = red_cl;
+  red_cl.GetPlatformIDs = two_platforms;
+  red_cl.GetPlatformInfo = describe_platform;
+  red_cl.GetDeviceIDs = one_device_each;
+  red_cl.GetDeviceInfo = describe_device;
+  open_native_of("opencl:1.0", NULL);
+  open_native_of("opencl", NULL);
+  open_native_of("opencl:0.0,opencl:1.0", NULL);
+  open_native_of("-opencl:0.0,opencl", NULL);
+  open_native_of("opencl:0.0", "opencl:1.0 (");             /* the application's */
+  open_native_of("opencl:0.0", "not opencl:0.0 (Faraway)"); /* the list's */
+  open_native_of("opencl:faraway", "not opencl:0.0 (Faraway)");
+  open_native_of("-opencl:1.0,opencl", "not opencl:0.0 (Faraway)");
+  red_cl = loader;
+}
+END_TEST
+
 static void fill(TCase *tests) {
   tcase_add_checked_fixture(tests, open_native, close_native);
   tcase_add_test(tests, application_queue);
@@ -297,6 +369,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, foreign_queue);
   tcase_add_test(tests, forked_child);
   tcase_add_test(tests, other_platforms);
+  tcase_add_test(tests, named_and_native);
 }
 
 int main(void) {
