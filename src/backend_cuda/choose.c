@@ -9,81 +9,67 @@ static unsigned width_index(unsigned bytes) {
   return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
 }
 
-/* Canonical sums and products: a tile is one chunk of the law, or two or four where one has fewer threads than a block.
+/*
+ * Canonical sums: of floats, of what becomes of them, with the sums of magnitudes. A row for each input and
+ * accumulator: a tile is one chunk of the law, or two or four where one has fewer threads than a block. `any` is for
+ * what has no kernel.
  */
+static const struct {
+  red_dtype in;
+  unsigned acc_bytes;
+  unsigned alignment;
+  uint64_t tile;
+  red_cuda_kernel sum, quick, product, dot, map, shifted, pair;
+} canonical[] = {
+    {RED_F32, 4, 4, 4096, RED_CUDA_reduce_sum_f32, RED_CUDA_reduce_quick_f32, RED_CUDA_NO_KERNEL,
+     RED_CUDA_reduce_dot_f32, RED_CUDA_reduce_map_f32, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_pair_f32},
+    {RED_F64, 8, 8, 4096, RED_CUDA_reduce_sum_f64, RED_CUDA_reduce_quick_f64, RED_CUDA_NO_KERNEL,
+     RED_CUDA_reduce_dot_f64, RED_CUDA_reduce_map_f64, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_pair_f64},
+    {RED_F16, 4, 8, 16384, RED_CUDA_reduce_sum_f16, RED_CUDA_reduce_quick_f16, RED_CUDA_reduce_rows_f16,
+     RED_CUDA_reduce_dot_f16, RED_CUDA_reduce_map_f16, RED_CUDA_reduce_shifted_f16, RED_CUDA_reduce_pair_f16},
+    {RED_BF16, 4, 8, 16384, RED_CUDA_reduce_sum_bf16, RED_CUDA_reduce_quick_bf16, RED_CUDA_reduce_rows_bf16,
+     RED_CUDA_reduce_dot_bf16, RED_CUDA_reduce_map_bf16, RED_CUDA_reduce_shifted_bf16, RED_CUDA_reduce_pair_bf16},
+    {RED_F32, 8, 4, 4096, RED_CUDA_reduce_rows_f32_wide, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_rows_f32_wide,
+     RED_CUDA_reduce_dot_f32_wide, RED_CUDA_reduce_map_f32_wide, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_pair_f32_wide},
+    {RED_F16, 8, 4, 8192, RED_CUDA_reduce_rows_f16_wide, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_rows_f16_wide,
+     RED_CUDA_reduce_dot_f16_wide, RED_CUDA_reduce_map_f16_wide, RED_CUDA_reduce_shifted_f16_wide,
+     RED_CUDA_reduce_pair_f16_wide},
+    {RED_BF16, 8, 4, 8192, RED_CUDA_reduce_rows_bf16_wide, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_rows_bf16_wide,
+     RED_CUDA_reduce_dot_bf16_wide, RED_CUDA_reduce_map_bf16_wide, RED_CUDA_reduce_shifted_bf16_wide,
+     RED_CUDA_reduce_pair_bf16_wide},
+};
+
+static size_t canonical_row(const red_lowered *lowered) {
+  size_t row = 0;
+  while (canonical[row].in != lowered->in || canonical[row].acc_bytes != lowered->acc_bytes) row++;
+  return row;
+}
+
 static red_cuda_choice choose_canonical(const red_lowered *lowered) {
-  bool wide = lowered->acc_bytes == 8;
+  const bool wide = lowered->acc_bytes == 8, paired = red_is_paired(lowered), mapped = lowered->map != RED_MAP_NONE;
+  const size_t row = canonical_row(lowered);
   red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_any_f64 : RED_CUDA_reduce_any_f32,
                        .groups = wide ? RED_CUDA_reduce_groups_f64 : RED_CUDA_reduce_groups_f32,
+                       .alignment = canonical[row].alignment,
                        .any_tile = 4096,
-                       .tile = 4096,
-                       .slot_words = wide ? 2 : 1};
-  if (lowered->family != RED_FAMILY_ADD) return c;
-  if (wide && lowered->in == RED_F64) {
-    c.best = RED_CUDA_reduce_sum_f64;
-    c.quick = RED_CUDA_reduce_quick_f64;
-    c.alignment = 8;
-  } else if (!wide && lowered->in == RED_F32) {
-    c.best = RED_CUDA_reduce_sum_f32;
-    c.quick = RED_CUDA_reduce_quick_f32;
-    c.alignment = 4;
-  } else if (!wide) {
-    c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_sum_f16 : RED_CUDA_reduce_sum_bf16;
-    c.quick = lowered->in == RED_F16 ? RED_CUDA_reduce_quick_f16 : RED_CUDA_reduce_quick_bf16;
-    c.shifted = lowered->in == RED_F16 ? RED_CUDA_reduce_shifted_f16 : RED_CUDA_reduce_shifted_bf16;
-    c.alignment = 8;
-    c.tile = 16384;
+                       .tile = canonical[row].tile,
+                       .slot_words = (wide ? 2u : 1u) * (paired ? 2u : 1u)};
+  if (paired) { /* a slot has both sums */
+    c.any = wide ? RED_CUDA_reduce_any_pair_f64 : RED_CUDA_reduce_any_pair_f32;
+    c.groups = wide ? RED_CUDA_reduce_groups_pair_f64 : RED_CUDA_reduce_groups_pair_f32;
+    c.best = canonical[row].pair;
+  } else if (lowered->family == RED_FAMILY_MUL) {
+    c.best = canonical[row].product;
+  } else if (mapped) { /* kernels of their own are for polling alone; `any` has the other ways to combine */
+    c.any = wide ? RED_CUDA_reduce_map_any_f64 : RED_CUDA_reduce_map_any_f32;
+    if (wide) c.groups = RED_CUDA_reduce_groups_root;
+    c.quick = lowered->map == RED_MAP_PRODUCT ? canonical[row].dot : canonical[row].map;
+    c.shifted = canonical[row].shifted;
+  } else {
+    c.best = canonical[row].sum;
+    c.quick = canonical[row].quick;
+    c.shifted = canonical[row].shifted;
   }
-  return c;
-}
-
-/* Sums of what becomes of floats. Kernels of their own are for polling alone; `any` has the other ways to combine. */
-static red_cuda_choice choose_mapped(const red_lowered *lowered) {
-  static const struct {
-    red_dtype in;
-    unsigned acc_bytes;
-    red_cuda_kernel dot, map, shifted;
-    unsigned alignment;
-    uint64_t tile;
-  } hot[] = {
-      {RED_F32, 4, RED_CUDA_reduce_dot_f32, RED_CUDA_reduce_map_f32, RED_CUDA_NO_KERNEL, 4, 4096},
-      {RED_F64, 8, RED_CUDA_reduce_dot_f64, RED_CUDA_reduce_map_f64, RED_CUDA_NO_KERNEL, 8, 4096},
-      {RED_F16, 4, RED_CUDA_reduce_dot_f16, RED_CUDA_reduce_map_f16, RED_CUDA_reduce_shifted_f16, 8, 16384},
-      {RED_BF16, 4, RED_CUDA_reduce_dot_bf16, RED_CUDA_reduce_map_bf16, RED_CUDA_reduce_shifted_bf16, 8, 16384},
-      {RED_F32, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f32_wide, RED_CUDA_NO_KERNEL, 4, 4096},
-      {RED_F16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_f16_wide, RED_CUDA_NO_KERNEL, 4, 8192},
-      {RED_BF16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_reduce_map_bf16_wide, RED_CUDA_NO_KERNEL, 4, 8192},
-  };
-  bool wide = lowered->acc_bytes == 8;
-  red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_map_any_f64 : RED_CUDA_reduce_map_any_f32,
-                       .groups = wide ? RED_CUDA_reduce_groups_root : RED_CUDA_reduce_groups_f32,
-                       .any_tile = 4096,
-                       .slot_words = wide ? 2 : 1};
-  for (size_t row = 0; row < sizeof hot / sizeof hot[0]; row++) {
-    if (hot[row].in != lowered->in || hot[row].acc_bytes != lowered->acc_bytes) continue;
-    c.quick = lowered->map == RED_MAP_PRODUCT ? hot[row].dot : hot[row].map;
-    c.shifted = hot[row].shifted;
-    c.alignment = hot[row].alignment;
-    c.tile = hot[row].tile;
-  }
-  return c;
-}
-
-/* With the sum of magnitudes: a slot has both. */
-static red_cuda_choice choose_paired(const red_lowered *lowered) {
-  bool wide = lowered->acc_bytes == 8;
-  red_cuda_choice c = {.any = wide ? RED_CUDA_reduce_any_pair_f64 : RED_CUDA_reduce_any_pair_f32,
-                       .groups = wide ? RED_CUDA_reduce_groups_pair_f64 : RED_CUDA_reduce_groups_pair_f32,
-                       .any_tile = 4096,
-                       .tile = 4096,
-                       .slot_words = wide ? 4 : 2};
-  if (wide) return c;
-  c.alignment = 4;
-  c.best = RED_CUDA_reduce_pair_f32;
-  if (lowered->in == RED_F32) return c;
-  c.alignment = 8;
-  c.best = lowered->in == RED_F16 ? RED_CUDA_reduce_pair_f16 : RED_CUDA_reduce_pair_bf16;
-  c.tile = 16384;
   return c;
 }
 
@@ -207,7 +193,5 @@ static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowe
 red_cuda_choice red_cuda_choose(const red_cuda_device *device, const red_lowered *lowered) {
   if (red_is_scan(lowered->kind)) return choose_scan(device, lowered);
   if (lowered->kind == RED_STATS) return choose_stats(lowered);
-  if (!lowered->canonical) return choose_word(lowered);
-  if (red_is_paired(lowered)) return choose_paired(lowered);
-  return lowered->map != RED_MAP_NONE ? choose_mapped(lowered) : choose_canonical(lowered);
+  return lowered->canonical ? choose_canonical(lowered) : choose_word(lowered);
 }

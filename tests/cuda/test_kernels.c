@@ -51,11 +51,12 @@ START_TEST(reductions) {
   for (unsigned repeat = suite_repeat(1); repeat > 0; repeat--)
     for (size_t d = 0; d < DTYPES; d++)
       for (size_t o = 0; o < OPS; o++)
-        for (int mode = 0; mode < 3; mode++) {
+        for (int mode = 0; mode < 5; mode++) {
           red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], SOME);
           problem.exact = mode == 1;
-          problem.bound = mode == 2;
-          if (!possible(&problem)) continue;
+          problem.bound = mode == 2 || mode == 4;
+          if (mode >= 3) problem.acc = RED_F64;
+          if (!possible(&problem) || (mode >= 3 && problem.in == RED_F64)) continue;
           check(&problem, &random, 0);
           check(&problem, &random, 1);
           problem.n = ONE_TILE;

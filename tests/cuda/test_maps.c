@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Products, squares, magnitudes, norms and means in device memory: each input at every alignment, lengths at which
- * vectors, chunks, tiles and groups of tiles begin, every way to combine, results that the device itself finishes.
+ * Sums and products, of elements and of what becomes of them, norms and means in device memory: each input at every
+ * alignment, lengths at which vectors, chunks, tiles and groups of tiles begin, every way to combine, accumulators wider
+ * than the elements, results that the device itself finishes.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -10,7 +11,7 @@
 
 #include "device.h"
 
-static const red_op ops[] = {RED_DOT, RED_ASUM, RED_SUMSQ, RED_NRM2, RED_MEAN};
+static const red_op ops[] = {RED_SUM, RED_PROD, RED_DOT, RED_ASUM, RED_SUMSQ, RED_NRM2, RED_MEAN};
 enum {
   OPS = sizeof ops / sizeof *ops
 };
@@ -18,6 +19,11 @@ enum {
 /* Where tests are scaled down, the most of what would be tried one by one is not. */
 static int left_out(random_state *random) {
   return random_below(random, 10) >= suite_repeat(10);
+}
+
+/* In one of two cases. */
+static void widen(red_problem *problem, random_state *random) {
+  if (problem->in >= RED_F16 && random_below(random, 2) == 0) problem->acc = RED_F64;
 }
 
 /* Two arrays of one dtype, and what they give. */
@@ -80,6 +86,8 @@ START_TEST(alignments) {
         random_elements(&random, problem.in, arrays.in, problem.n);
         random_elements(&random, problem.in, arrays.in2, problem.n);
         at_shifts(&problem, &random, &arrays);
+        problem.acc = RED_F64;
+        if (problem.in >= RED_F16 && problem.in != RED_F64) at_shifts(&problem, &random, &arrays);
       }
   pair_free(&arrays);
 }
@@ -107,6 +115,7 @@ static void beside(red_op op, red_dtype in, uint64_t unit, const pair *arrays, r
   for (int more = -1; more <= 1; more++) {
     int host_result = (int)random_below(random, 2);
     red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, unit + (uint64_t)(int64_t)more);
+    widen(&problem, random);
     if (possible(&problem) && !left_out(random))
       against_cpu(&problem, arrays, (device_run){.host_result = host_result}, "at a boundary");
   }
@@ -124,7 +133,7 @@ START_TEST(boundaries) {
     for (size_t o = 0; o < OPS; o++) {
       for (size_t u = 0; u < sizeof units / sizeof *units; u++) beside(ops[o], dtypes[d], units[u], &arrays, &random);
       beside(ops[o], dtypes[d], (uint64_t)2048 * 4096, &arrays, &random);
-      if (ops[o] == RED_DOT || ops[o] == RED_NRM2) beside(ops[o], dtypes[d], group, &arrays, &random);
+      if (ops[o] == RED_SUM || ops[o] == RED_DOT || ops[o] == RED_NRM2) beside(ops[o], dtypes[d], group, &arrays, &random);
     }
   }
   pair_free(&arrays);
@@ -160,6 +169,7 @@ START_TEST(shifted_groups) {
     for (size_t o = 0; o < sizeof shifted / sizeof *shifted; o++) {
       red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, shifted[o], (red_dtype)in, n - random_below(&random, 5000));
       device_run run = {.in_shift = random_below(&random, 8), .in2_shift = random_below(&random, 8)};
+      widen(&problem, &random);
       if (!left_out(&random)) against_cpu(&problem, &arrays, run, "shifted");
     }
   }
@@ -243,6 +253,7 @@ START_TEST(combinations) {
         uint64_t n = w % 2 ? most : 1 + random_length(&random, 200000);
         red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[o], dtypes[d], n);
         if (!possible(&problem) || left_out(&random)) continue;
+        widen(&problem, &random);
         setenv("RED_CUDA_COMBINE", ways[w], 1);
         against_cpu(&problem, &arrays, (device_run){.in2_shift = 1}, ways[w]);
         unsetenv("RED_CUDA_COMBINE");

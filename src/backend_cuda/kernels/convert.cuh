@@ -31,6 +31,27 @@ __device__ inline float bf16_to_f32(uint16_t half) {
   return __uint_as_float(static_cast<uint32_t>(half) << 16);
 }
 
+/* In one conversion, where there is one. */
+__device__ inline double f16_to_f64(uint16_t half) {
+#if __CUDA_ARCH__ >= 900
+  double value;
+  asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(half));
+  return value;
+#else
+  return static_cast<double>(f16_to_f32(half));
+#endif
+}
+
+__device__ inline double bf16_to_f64(uint16_t half) {
+#if __CUDA_ARCH__ >= 900
+  double value;
+  asm("cvt.f64.bf16 %0, %1;" : "=d"(value) : "h"(half));
+  return value;
+#else
+  return static_cast<double>(bf16_to_f32(half));
+#endif
+}
+
 __device__ inline uint16_t f32_to_f16(float value) {
   uint16_t half;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));

@@ -69,6 +69,7 @@ struct MergeFloats {
 };
 
 struct AddFloats {
+  static constexpr bool multiply = false;
   __device__ explicit AddFloats(const red_cuda_element &) {}
   template <class T> __device__ T operator()(T a, T b) const { return a + b; }
   __device__ float identity() const { return -0.0f; }
@@ -83,7 +84,8 @@ __device__ inline void raise_flag(const red_cuda_reduce &args) {
 /* ---- Policies: what a state is, where it goes ----------------------------------------------------------------------
  */
 
-/* Canonical sums and products. Finish: what results may need beside init and rounding, VALUE, MEAN or ROOT. */
+/* Canonical sums and products. Finish: what results may need beside init and rounding: VALUE, MEAN, or ROOT and MEAN.
+ */
 template <class T, class Merge, red_finish Finish> struct FloatPolicy {
   using State = T;
   using Slots = T;
@@ -148,9 +150,10 @@ private:
   __device__ __noinline__ static void convert(const red_cuda_reduce &args, T state) {
     const red_cuda_element &e = args.element;
     Merge merge(e);
-    if (Finish != RED_FINISH_VALUE && e.finish == Finish) {
+    if (Finish != RED_FINISH_VALUE && e.finish != RED_FINISH_VALUE) {
       double sum = static_cast<double>(state);
-      sum = Finish == RED_FINISH_ROOT ? root(sum, e.out != RED_F64) : mean(sum, args.n, e.out != RED_F64);
+      bool rooted = Finish == RED_FINISH_ROOT && e.finish == RED_FINISH_ROOT;
+      sum = rooted ? root(sum, e.out != RED_F64) : mean(sum, args.n, e.out != RED_F64);
       store_bits(args.out, float_bits(e.out, sum), e.out_bytes);
       return;
     }

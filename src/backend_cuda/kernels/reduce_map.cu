@@ -75,28 +75,28 @@ template <class T, class Load, red_finish Finish> __device__ inline void reduce_
   reduce_quickly(args, FloatPolicy<T, AddFloats, Finish>(args.element), tile, scratch.combine);
 }
 
-/* Sums of 16-bit floats, or of what becomes of them, where a thread cannot load four at a time. */
-template <class Load> __device__ inline void reduce_shifted(const red_cuda_reduce &args) {
-  __shared__ Scratch<float> scratch;
+/* Sums of 16-bit floats, or of what becomes of them, where a thread cannot load its lanes at once. */
+template <class T, class Load, red_finish Finish> __device__ inline void reduce_shifted(const red_cuda_reduce &args) {
+  __shared__ Scratch<T> scratch;
   const AddFloats add(args.element);
   auto tile = [&](uint64_t t) {
-    const Column<float, Load> column(args, t);
+    const Column<T, Load> column(args, t);
     const uint64_t first = column.first * args.element.in_bytes;
     const char *in = static_cast<const char *>(args.in) + first, *in2 = static_cast<const char *>(args.in2) + first;
-    float a[Load::lanes];
-    if (!column.full() || column.first + Column<float, Load>::S::chunk + Load::lanes > args.n)
+    T a[Load::lanes];
+    if (!column.full() || column.first + Column<T, Load>::S::chunk + Load::lanes > args.n)
       add_rest<8>(args, column, Load(), a);
     else if (args.element.map == RED_MAP_PRODUCT)
-      add_shifted<Load, Product>(Load(), in, in2, a);
+      add_shifted<T, Load, Product>(Load(), in, in2, a);
     else if (args.element.map == RED_MAP_SQUARE)
-      add_shifted<Load, Square>(Load(), in, in, a);
+      add_shifted<T, Load, Square>(Load(), in, in, a);
     else if (args.element.map == RED_MAP_ABS)
-      add_shifted<Load, Magnitude>(Load(), in, in, a);
+      add_shifted<T, Load, Magnitude>(Load(), in, in, a);
     else
-      add_shifted<Load, Itself>(Load(), in, in, a);
+      add_shifted<T, Load, Itself>(Load(), in, in, a);
     return fold_lanes(a, add, scratch.fold);
   };
-  reduce_quickly(args, FloatPolicy<float, AddFloats, RED_FINISH_MEAN>(args.element), tile, scratch.combine);
+  reduce_quickly(args, FloatPolicy<T, AddFloats, Finish>(args.element), tile, scratch.combine);
 }
 
 /* Any map of any float dtype, element by element. */
@@ -150,12 +150,17 @@ KERNEL(reduce_map_f64, 4, reduce_mapped, double, red::LoadF64, RED_FINISH_VALUE)
 KERNEL(reduce_map_f16, 5, reduce_mapped, float, red::LoadF16, RED_FINISH_VALUE)
 KERNEL(reduce_map_bf16, 5, reduce_mapped, float, red::LoadBF16, RED_FINISH_VALUE)
 /* With an f64 accumulator, as norms have. */
+KERNEL(reduce_dot_f32_wide, 5, reduce_dot, double, red::LoadF32, RED_FINISH_VALUE)
+KERNEL(reduce_dot_f16_wide, 5, reduce_dot, double, red::LoadF16Pair, RED_FINISH_VALUE)
+KERNEL(reduce_dot_bf16_wide, 5, reduce_dot, double, red::LoadBF16Pair, RED_FINISH_VALUE)
 KERNEL(reduce_map_f32_wide, 5, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
 KERNEL(reduce_map_f16_wide, 7, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
 KERNEL(reduce_map_bf16_wide, 7, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
-KERNEL(reduce_shifted_f16, 4, reduce_shifted, red::LoadF16)
-KERNEL(reduce_shifted_bf16, 4, reduce_shifted, red::LoadBF16)
+KERNEL(reduce_shifted_f16, 4, reduce_shifted, float, red::LoadF16, RED_FINISH_MEAN)
+KERNEL(reduce_shifted_bf16, 4, reduce_shifted, float, red::LoadBF16, RED_FINISH_MEAN)
+KERNEL(reduce_shifted_f16_wide, 5, reduce_shifted, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_shifted_bf16_wide, 5, reduce_shifted, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
 KERNEL(reduce_map_any_f32, 5, reduce_any, float, RED_FINISH_VALUE)
 KERNEL(reduce_map_any_f64, 4, reduce_any, double, RED_FINISH_ROOT)

@@ -87,25 +87,11 @@ __device__ inline void add_rows(const Load &load, const char *in, const char *in
   }
 }
 
-/* A full chunk whose rows can be loaded as they are: all are in flight before the first is added. */
+/* A full chunk whose rows can be loaded as they are. */
 template <class Map, class T, class Load>
 __device__ inline void add_all_rows(const Load &load, const char *in, const char *in2, Lanes2<T, Load::lanes> &a) {
-  using Word = typename Load::Word;
-  constexpr unsigned stride = 512 / sizeof(T) / Load::lanes;
-  Word word[rows], second[Map::inputs == 2 ? rows : 1];
-#pragma unroll
-  for (unsigned r = 0; r < rows; r++) {
-    word[r] = load_input<false>(reinterpret_cast<const Word *>(in) + r * stride);
-    if constexpr (Map::inputs == 2) second[r] = load_input<false>(reinterpret_cast<const Word *>(in2) + r * stride);
-  }
-#pragma unroll
-  for (unsigned r = 0; r < rows; r++) {
-    T x[Load::lanes], y[Load::lanes];
-    load.widen(word[r], x);
-    if constexpr (Map::inputs == 2) load.widen(second[r], y);
-#pragma unroll
-    for (unsigned v = 0; v < Load::lanes; v++) a.template add<Map>(v, x[v], Map::inputs == 2 ? y[v] : x[v]);
-  }
+  take_chunk<T, Load, Map::inputs, false>(load, in, in2,
+                                          [&](unsigned, unsigned v, T x, T y) { a.template add<Map>(v, x, y); });
 }
 
 /* Where this thread's lanes of tile t begin. */
@@ -144,7 +130,7 @@ __device__ inline Pair<T> fold_pair(Lanes2<T, Lanes> &a, const Policy &policy, P
   return pair;
 }
 
-/* Of aligned arrays, in their default accumulator. */
+/* Of aligned arrays. */
 template <class T, class Load> __device__ inline void reduce_pair(const red_cuda_reduce &args) {
   constexpr unsigned bytes = sizeof(typename Load::Word) / Load::lanes;
   __shared__ PairScratch<T> scratch;
@@ -211,6 +197,18 @@ KERNEL(reduce_pair_f16, 4)(const __grid_constant__ red_cuda_reduce args) {
 }
 KERNEL(reduce_pair_bf16, 4)(const __grid_constant__ red_cuda_reduce args) {
   red::reduce_pair<float, red::LoadBF16>(args);
+}
+KERNEL(reduce_pair_f64, 3)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<double, red::LoadF64>(args);
+}
+KERNEL(reduce_pair_f32_wide, 4)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<double, red::LoadF32>(args);
+}
+KERNEL(reduce_pair_f16_wide, 4)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<double, red::LoadF16Pair>(args);
+}
+KERNEL(reduce_pair_bf16_wide, 4)(const __grid_constant__ red_cuda_reduce args) {
+  red::reduce_pair<double, red::LoadBF16Pair>(args);
 }
 KERNEL(reduce_any_pair_f32, 5)(const __grid_constant__ red_cuda_reduce args) {
   red::reduce_any_pair<float>(args);

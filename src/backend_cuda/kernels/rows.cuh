@@ -56,8 +56,8 @@ struct LoadF16Pair {
   using Word = uint32_t;
   static constexpr unsigned lanes = 2;
   __device__ void widen(Word word, double (&x)[2]) const {
-    x[0] = static_cast<double>(f16_to_f32(static_cast<uint16_t>(word)));
-    x[1] = static_cast<double>(f16_to_f32(static_cast<uint16_t>(word >> 16)));
+    x[0] = f16_to_f64(static_cast<uint16_t>(word));
+    x[1] = f16_to_f64(static_cast<uint16_t>(word >> 16));
   }
   __device__ float one(const void *in, uint64_t i) const { return f16_to_f32(static_cast<const uint16_t *>(in)[i]); }
 };
@@ -66,8 +66,8 @@ struct LoadBF16Pair {
   using Word = uint32_t;
   static constexpr unsigned lanes = 2;
   __device__ void widen(Word word, double (&x)[2]) const {
-    x[0] = static_cast<double>(__uint_as_float(word << 16));
-    x[1] = static_cast<double>(__uint_as_float(word & 0xffff0000u));
+    x[0] = bf16_to_f64(static_cast<uint16_t>(word));
+    x[1] = bf16_to_f64(static_cast<uint16_t>(word >> 16));
   }
   __device__ float one(const void *in, uint64_t i) const { return bf16_to_f32(static_cast<const uint16_t *>(in)[i]); }
 };
@@ -99,6 +99,12 @@ struct Itself {
   template <class T> __device__ static T next(T a, T x, T) { return a + x; }
 };
 
+struct Factor {
+  static constexpr unsigned inputs = 1;
+  template <class T> __device__ static T first(T x, T) { return x; }
+  template <class T> __device__ static T next(T a, T x, T) { return a * x; }
+};
+
 struct Magnitude {
   static constexpr unsigned inputs = 1;
   template <class T> __device__ static T first(T x, T) { return fabs(x); }
@@ -120,28 +126,35 @@ struct Product {
 /* ---- Columns ------------------------------------------------------------------------------------------------------
  */
 
-/* A full chunk: all rows are in flight before the first is added. */
-template <class T, class Load, class Map, bool Streaming>
-__device__ inline void add_chunk(const Load &load, const void *in, const void *in2, T (&a)[Load::lanes]) {
+/*
+ * A full chunk: all rows are in flight before the first is taken. take(r, v, x, y) gets the element of lane v in row r
+ * and its partner, which is itself where there is one input.
+ */
+template <class T, class Load, unsigned Inputs, bool Streaming, class Take>
+__device__ inline void take_chunk(const Load &load, const void *in, const void *in2, Take take) {
   using Word = typename Load::Word;
   constexpr unsigned stride = 512 / sizeof(T) / Load::lanes;
-  Word word[rows], second[Map::inputs == 2 ? rows : 1];
+  Word word[rows], second[Inputs == 2 ? rows : 1];
 #pragma unroll
   for (unsigned r = 0; r < rows; r++) {
     word[r] = load_input<Streaming>(static_cast<const Word *>(in) + r * stride);
-    if constexpr (Map::inputs == 2) second[r] = load_input<Streaming>(static_cast<const Word *>(in2) + r * stride);
+    if constexpr (Inputs == 2) second[r] = load_input<Streaming>(static_cast<const Word *>(in2) + r * stride);
   }
 #pragma unroll
   for (unsigned r = 0; r < rows; r++) {
     T x[Load::lanes], y[Load::lanes];
     load.widen(word[r], x);
-    if constexpr (Map::inputs == 2) load.widen(second[r], y);
+    if constexpr (Inputs == 2) load.widen(second[r], y);
 #pragma unroll
-    for (unsigned v = 0; v < Load::lanes; v++) {
-      if constexpr (Map::inputs == 1) y[v] = x[v];
-      a[v] = r == 0 ? Map::first(x[v], y[v]) : Map::next(a[v], x[v], y[v]);
-    }
+    for (unsigned v = 0; v < Load::lanes; v++) take(r, v, x[v], Inputs == 2 ? y[v] : x[v]);
   }
+}
+
+template <class T, class Load, class Map, bool Streaming>
+__device__ inline void add_chunk(const Load &load, const void *in, const void *in2, T (&a)[Load::lanes]) {
+  take_chunk<T, Load, Map::inputs, Streaming>(load, in, in2, [&](unsigned r, unsigned v, T x, T y) {
+    a[v] = r == 0 ? Map::first(x, y) : Map::next(a[v], x, y);
+  });
 }
 
 /* A chunk that need not be full: some rows at a time, whatever is missing being the identity. */

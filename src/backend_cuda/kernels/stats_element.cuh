@@ -150,18 +150,9 @@ template <unsigned Dtype> struct Half : Float<Dtype> {
     if (Dtype == RED_F16) return f16_to_f32(static_cast<uint16_t>(v != 0 ? row >> 16 : row));
     return __uint_as_float(v != 0 ? row & 0xffff0000u : row << 16);
   }
-  /* In one conversion, where there is one. */
   __device__ static double real(Row row, unsigned v) {
-#if __CUDA_ARCH__ >= 900
-    double x;
-    if (Dtype == RED_F16)
-      asm("cvt.f64.f16 %0, %1;" : "=d"(x) : "h"(static_cast<uint16_t>(v != 0 ? row >> 16 : row)));
-    else
-      asm("cvt.f64.bf16 %0, %1;" : "=d"(x) : "h"(static_cast<uint16_t>(v != 0 ? row >> 16 : row)));
-    return x;
-#else
-    return static_cast<double>(number(row, v));
-#endif
+    const uint16_t half = static_cast<uint16_t>(v != 0 ? row >> 16 : row);
+    return Dtype == RED_F16 ? f16_to_f64(half) : bf16_to_f64(half);
   }
 #if __CUDA_ARCH__ >= 800
   struct Range {
