@@ -3,11 +3,12 @@
  * Every reduction that the CUDA backend has, of 1 GiB (dot: of twice half of it), beside the time in which a kernel
  * reads as much: each operator, input and accumulator.
  *
- *   cuda_survey [reductions] [shifted] [bounds] [scans] [list]     all but `list` without arguments
+ *   cuda_survey [reductions] [floats] [shifted] [bounds] [scans] [list]     reductions to scans without one of them
  *
- * What is shown: each that takes more than the roofline over 0.9, and for every operator the others' worst; with
- * `list`, everything. `shifted`: inputs that begin one element behind a boundary. `bounds`: as the host sees it, where
- * the result goes, over the time of the same without a bound. Scans: over the time of a copy.
+ * `floats`: reductions of floats alone. What is shown: each that takes more than the roofline over 0.9, and for every
+ * operator the others' worst; with `list`, everything. `shifted`: inputs that begin one element behind a boundary.
+ * `bounds`: as the host sees it, where the result goes, over the time of the same without a bound. Scans: over the time
+ * of a copy.
  */
 #include "cuda_measure.cuh"
 
@@ -190,7 +191,7 @@ int main(int argc, char **argv) {
     return false;
   };
   list_all = given("list");
-  for (const char *name : {"reductions", "shifted", "bounds", "scans"}) named += given(name);
+  for (const char *name : {"reductions", "floats", "shifted", "bounds", "scans"}) named += given(name);
   auto wanted = [&](const char *name) { return named == 0 || given(name); };
   begin_benchmark();
   prepare(RED_F32);
@@ -202,6 +203,7 @@ int main(int argc, char **argv) {
   });
   std::printf("1 GiB: read in %.1f us, CUB's sum of f32 %.1f us (%.3f)\n", roofline, cub, roofline / cub);
   if (wanted("reductions")) survey_reductions(dtypes, 0);
+  if (given("floats")) survey_reductions(floats, 0);
   if (wanted("shifted")) survey_reductions(floats, 1);
   if (wanted("bounds")) survey_bounds();
   if (wanted("scans")) survey_scans();

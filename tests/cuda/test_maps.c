@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sums and products, of elements and of what becomes of them, norms and means in device memory: each input at every
- * alignment, lengths at which vectors, chunks, tiles and groups of tiles begin, every way to combine, accumulators wider
- * than the elements, results that the device itself finishes.
+ * alignment, lengths at which vectors, chunks, tiles and groups of tiles begin, every way to combine, accumulators
+ * wider than the elements, results that the device itself finishes.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -133,7 +133,8 @@ START_TEST(boundaries) {
     for (size_t o = 0; o < OPS; o++) {
       for (size_t u = 0; u < sizeof units / sizeof *units; u++) beside(ops[o], dtypes[d], units[u], &arrays, &random);
       beside(ops[o], dtypes[d], (uint64_t)2048 * 4096, &arrays, &random);
-      if (ops[o] == RED_SUM || ops[o] == RED_DOT || ops[o] == RED_NRM2) beside(ops[o], dtypes[d], group, &arrays, &random);
+      if (ops[o] == RED_SUM || ops[o] == RED_DOT || ops[o] == RED_NRM2)
+        beside(ops[o], dtypes[d], group, &arrays, &random);
     }
   }
   pair_free(&arrays);
@@ -173,6 +174,35 @@ START_TEST(shifted_groups) {
       if (!left_out(&random)) against_cpu(&problem, &arrays, run, "shifted");
     }
   }
+  pair_free(&arrays);
+}
+END_TEST
+
+/* Factors around one, so that long products are neither zero nor infinite, and each of them counts. */
+START_TEST(products) {
+  static const struct {
+    red_dtype dtype;
+    uint64_t one, spread; /* bits */
+  } rows[] = {{RED_F16, 0x3c00, 16},
+              {RED_BF16, 0x3f80, 2},
+              {RED_F32, 0x3f800000, 1 << 17},
+              {RED_F64, 0x3ff0000000000000, (uint64_t)1 << 46}};
+  random_state random = random_start(208);
+  uint64_t most = 150000;
+  pair arrays = pair_new(most * 8);
+  for (unsigned repeat = suite_repeat(20); repeat > 0; repeat--)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_PROD, rows[i].dtype, 1 + random_below(&random, most));
+      size_t bytes = red_dtype_bytes(problem.in);
+      widen(&problem, &random);
+      for (uint64_t e = 0; e < problem.n; e++) {
+        uint64_t steps = random_below(&random, rows[i].spread + 1); /* below one they are half as long */
+        uint64_t bits = random_below(&random, 2) == 0 ? rows[i].one + steps : rows[i].one - 2 * steps;
+        memcpy(arrays.in + e * bytes, &bits, bytes);
+      }
+      problem.out = RED_F64;
+      against_cpu(&problem, &arrays, (device_run){.in_shift = random_below(&random, 9)}, "factors around one");
+    }
   pair_free(&arrays);
 }
 END_TEST
@@ -324,6 +354,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, boundaries);
   tcase_add_test(tests, large);
   tcase_add_test(tests, shifted_groups);
+  tcase_add_test(tests, products);
   tcase_add_test(tests, host_memory);
   tcase_add_test(tests, combinations);
   tcase_add_test(tests, finished_on_the_device);
