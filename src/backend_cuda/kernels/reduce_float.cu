@@ -96,7 +96,8 @@ SUM(bf16, float, red::LoadBF16)
 
 /* Sums or products. */
 #define ROWS(name, acc, load)                                                                                          \
-  KERNEL(reduce_rows_##name)(const __grid_constant__ red_cuda_reduce args) {                                           \
+  extern "C" __global__ void __launch_bounds__(red::block_threads, 5)                                                  \
+      reduce_rows_##name(const __grid_constant__ red_cuda_reduce args) {                                               \
     red::reduce_rows<acc, load, red::MergeFloats, false>(args);                                                        \
   }
 

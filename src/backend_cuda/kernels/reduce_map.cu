@@ -154,13 +154,13 @@ KERNEL(reduce_dot_f32_wide, 5, reduce_dot, double, red::LoadF32, RED_FINISH_VALU
 KERNEL(reduce_dot_f16_wide, 5, reduce_dot, double, red::LoadF16Pair, RED_FINISH_VALUE)
 KERNEL(reduce_dot_bf16_wide, 5, reduce_dot, double, red::LoadBF16Pair, RED_FINISH_VALUE)
 KERNEL(reduce_map_f32_wide, 5, reduce_mapped, double, red::LoadF32, RED_FINISH_ROOT)
-KERNEL(reduce_map_f16_wide, 7, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
-KERNEL(reduce_map_bf16_wide, 7, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_f16_wide, 5, reduce_mapped, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_map_bf16_wide, 5, reduce_mapped, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
 KERNEL(reduce_shifted_f16, 4, reduce_shifted, float, red::LoadF16, RED_FINISH_MEAN)
 KERNEL(reduce_shifted_bf16, 4, reduce_shifted, float, red::LoadBF16, RED_FINISH_MEAN)
-KERNEL(reduce_shifted_f16_wide, 5, reduce_shifted, double, red::LoadF16Pair, RED_FINISH_ROOT)
-KERNEL(reduce_shifted_bf16_wide, 5, reduce_shifted, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_shifted_f16_wide, 7, reduce_shifted, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_shifted_bf16_wide, 7, reduce_shifted, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
 KERNEL(reduce_map_any_f32, 5, reduce_any, float, RED_FINISH_VALUE)
 KERNEL(reduce_map_any_f64, 4, reduce_any, double, RED_FINISH_ROOT)

@@ -204,10 +204,10 @@ KERNEL(reduce_pair_f64, 3)(const __grid_constant__ red_cuda_reduce args) {
 KERNEL(reduce_pair_f32_wide, 4)(const __grid_constant__ red_cuda_reduce args) {
   red::reduce_pair<double, red::LoadF32>(args);
 }
-KERNEL(reduce_pair_f16_wide, 4)(const __grid_constant__ red_cuda_reduce args) {
+KERNEL(reduce_pair_f16_wide, 5)(const __grid_constant__ red_cuda_reduce args) {
   red::reduce_pair<double, red::LoadF16Pair>(args);
 }
-KERNEL(reduce_pair_bf16_wide, 4)(const __grid_constant__ red_cuda_reduce args) {
+KERNEL(reduce_pair_bf16_wide, 5)(const __grid_constant__ red_cuda_reduce args) {
   red::reduce_pair<double, red::LoadBF16Pair>(args);
 }
 KERNEL(reduce_any_pair_f32, 5)(const __grid_constant__ red_cuda_reduce args) {
