@@ -8,12 +8,12 @@ enum {
 
 /*
  * How many calls to the next one that is done the other way. A call that takes r times as long costs r - 1 calls: one
- * in 32 (r - 1) costs 3 % of the time, whatever r is. An odd number: of two kinds of calls that take turns both are
+ * in 64 (r - 1) costs 1.6 % of the time, whatever r is. An odd number: of two kinds of calls that take turns both are
  * tried.
  */
 static uint64_t period(uint64_t best, uint64_t other) {
   if (other == 0) return FIRST;
-  const uint64_t slower = best > other ? 32 * (best - other) / other : 0;
+  const uint64_t slower = best > other ? 64 * (best - other) / other : 0;
   return (OFTEN + slower) | 1;
 }
 

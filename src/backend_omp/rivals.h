@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether threads that scan past the caches help each other or are in each other's way. Where one core can use up all
- * that its complex may write, two of them take longer than one. No description of a processor tells, and a virtual
- * machine's cores move: so such calls are timed, and once in a while one is done the other way to know.
+ * Whether threads that scan help each other or are in each other's way. Where one core can use up all that its complex
+ * may write, two of them take longer than one past the caches; where they share no cache, in the caches. No description
+ * of a processor tells, and a virtual machine's cores move: so such calls are timed, and once in a while one is done
+ * the other way to know.
  */
 #ifndef RED_OMP_RIVALS_H
 #define RED_OMP_RIVALS_H
@@ -25,16 +26,19 @@ bool red_rivals_prefer_one(red_rivals *rivals);
 /* That call, or another one like it, took so long. */
 void red_rivals_learn(red_rivals *rivals, bool alone, uint64_t bytes, uint64_t ns);
 
-/* Those of all scans: by red_lane_op, which has the accumulator, by input and output, and by log2 of their bytes. */
+/*
+ * Those of all scans: by red_lane_op, which has the accumulator, by input and output, by whether it is in place, and by
+ * log2 of their bytes.
+ */
 enum {
-  RED_RIVALS_LEAST = 20, /* smaller ones are together, larger than the largest too */
-  RED_RIVALS_SIZES = 16
+  RED_RIVALS_LEAST_LOG2 = 20,
+  RED_RIVALS_LEAST = 1 << RED_RIVALS_LEAST_LOG2, /* smaller ones are not worth it */
+  RED_RIVALS_SIZES = 16                          /* larger than the largest are together */
 };
-typedef red_rivals red_scan_rivals[RED_DTYPE_COUNT][RED_DTYPE_COUNT][RED_RIVALS_SIZES];
+typedef red_rivals red_scan_rivals[RED_DTYPE_COUNT][RED_DTYPE_COUNT][2][RED_RIVALS_SIZES];
 
 static inline unsigned red_rivals_size(uint64_t bytes) {
-  const unsigned log2 = 63 - (unsigned)__builtin_clzll(bytes | (uint64_t)1 << RED_RIVALS_LEAST);
-  const unsigned size = log2 - RED_RIVALS_LEAST;
+  const unsigned size = 63 - (unsigned)__builtin_clzll(bytes | RED_RIVALS_LEAST) - RED_RIVALS_LEAST_LOG2;
   return size < RED_RIVALS_SIZES ? size : RED_RIVALS_SIZES - 1;
 }
 

@@ -19,7 +19,7 @@ typedef struct red_cpu {
   unsigned threads;          /* the most that one call may use */
   bool asked;                /* the application chose that number: a sleeping team is worth waking */
   red_cpu_tuning tuning;
-  red_scan_rivals *rivals; /* of scans past the caches; 3 MB, of which few pages are ever touched */
+  red_scan_rivals *rivals; /* of scans; few pages of it are ever touched */
 } red_cpu;
 
 /* cpu.c: the processor. */

@@ -190,9 +190,10 @@ static red_state scan_by(const red_cpu *cpu, const red_scan_job *job, unsigned t
   return total;
 }
 
-/* Calls of one operation, the same dtypes and about one size are compared. */
-static red_state scan_past_caches(const red_cpu *cpu, const red_scan_job *job, uint64_t bytes) {
-  red_rivals *rivals = &cpu->rivals[job->op][job->lowered->in][job->lowered->out][red_rivals_size(bytes)];
+/* Calls of one operation, the same dtypes, in place or not, and about one size are compared. */
+static red_state scan_as_learnt(const red_cpu *cpu, const red_scan_job *job, uint64_t bytes) {
+  const red_lowered *lowered = job->lowered;
+  red_rivals *rivals = &cpu->rivals[job->op][lowered->in][lowered->out][job->in == job->out][red_rivals_size(bytes)];
   unsigned threads = red_rivals_prefer_one(rivals) ? 1 : red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
   uint64_t begin = red_team_now();
   red_state total = scan_by(cpu, job, threads);
@@ -205,8 +206,7 @@ static red_state scan_all(const red_cpu *cpu, red_scan_job *job) {
   uint64_t bytes = lowered->n * (lowered->in_bytes + lowered->out_bytes);
   if (bytes >= cpu->tuning.stream_bytes && job->in != job->out && (uintptr_t)job->out % 16 == 0)
     job->flags |= RED_SCAN_STREAM;
-  const bool may_choose = cpu->threads > 1 && !cpu->asked;
-  if ((job->flags & RED_SCAN_STREAM) != 0 && may_choose) return scan_past_caches(cpu, job, bytes);
+  if (cpu->threads > 1 && !cpu->asked && bytes >= RED_RIVALS_LEAST) return scan_as_learnt(cpu, job, bytes);
   return scan_by(cpu, job, red_cpu_threads(cpu, RED_WORK_SCAN, bytes));
 }
 
