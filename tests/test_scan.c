@@ -100,25 +100,34 @@ START_TEST(threads) {
 }
 END_TEST
 
-/* Long enough for several windows of every thread: what ripples from one into the next must arrive. */
+/*
+ * Long enough for several windows of every thread: what ripples from one into the next must arrive. Such outputs may go
+ * past the caches, whatever they are aligned to.
+ */
+static const struct {
+  red_op op;
+  red_dtype in;
+} long_ones[] = {{RED_SUM, RED_F32}, {RED_SUM, RED_I64}, {RED_PROD, RED_U32}, {RED_MIN, RED_F32}, {RED_BXOR, RED_U8}};
+
 START_TEST(many_windows) {
-  enum {
-    N = 5000001
-  };
   random_state random = random_start(8);
-  red_problem problem = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, N);
-  float *in = malloc(N * sizeof *in), *expected = malloc(N * sizeof *in), *out = malloc(N * sizeof *in);
-  random_numbers(&random, RED_F32, in, N);
-  ck_red(red_reference(&problem, in, expected));
-  for (unsigned t = 2; t <= suite_threads(); t += 3) {
-    red_context *team = suite_context(t);
-    ck_red(red_run(team, &problem, in, out));
-    compare_outputs(&problem, "through many windows", expected, out);
-    red_context_destroy(team);
+  for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++) {
+    const size_t bytes = 20000008, shift = 16 * random_below(&random, 4), width = red_dtype_bytes(long_ones[i].in);
+    red_problem problem = RED_PROBLEM_INIT(kinds[i % 2], long_ones[i].op, long_ones[i].in, bytes / width);
+    problem.acc = problem.out = problem.in;
+    unsigned char *in = malloc(bytes), *expected = malloc(bytes), *out = aligned_alloc(64, bytes + 56);
+    random_numbers(&random, problem.in, in, problem.n);
+    ck_red(red_reference(&problem, in, expected));
+    for (unsigned t = 1; t <= suite_threads(); t += 3) {
+      red_context *team = suite_context(t);
+      ck_red(red_run(team, &problem, in, out + shift));
+      compare_outputs(&problem, "through many windows", expected, out + shift);
+      red_context_destroy(team);
+    }
+    free(in);
+    free(expected);
+    free(out);
   }
-  free(in);
-  free(expected);
-  free(out);
 }
 END_TEST
 

@@ -20,6 +20,10 @@ enum {
 INLINE bool is_float(red_lane_op op) {
   return op <= RED_MUL_F64;
 }
+/* Is it worth kernels of its own for exclusive and inclusive scans? The others ask in passing. */
+INLINE bool is_compiled_twice(red_lane_op op) {
+  return op <= RED_ADD_U64;
+}
 INLINE bool has_keys(red_lane_op op) {
   return op >= RED_MIN_I8 && op <= RED_MIN_F64;
 }
@@ -135,6 +139,7 @@ INLINE v_u8 up(red_lane_op op, const key_constants *keys, const uint8_t *in, blo
 
 INLINE void down_and_store(red_lane_op op, const key_constants *keys, const v_u8 *left, v_u8 p, v_u8 after,
                            bool exclusive, store_mode mode, uint8_t *out) {
+  if (!is_compiled_twice(op)) __asm__("" : "+r"(exclusive)); /* or the compiler would write all of it twice after all */
   store_group(op, out, mode, finish_group(op, keys, down_group(op, left, p, after, exclusive)));
 }
 
@@ -344,12 +349,26 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
   return total_of(op, &s);
 }
 
+/* In any order: what comes before the first whole vector goes ahead, so that the other stores are whole vectors'. */
+INLINE red_state scan_apart(red_scan_fn *kernel, red_lane_op op, const red_lowered *lowered, const uint8_t *in,
+                            uint8_t *out, size_t n, red_state before, unsigned flags, const uint8_t *ahead) {
+  const unsigned bytes = op_bytes(op);
+  const size_t whole = (VB - (uintptr_t)out % VB) / bytes, head = whole < n ? whole : n;
+  const v_u8 first = v_splat(kernel(lowered, in, out, head, before, flags & ~RED_SCAN_STREAM, NULL), bytes);
+  const red_state now = v_state(op, v_op(op, v_splat(before, bytes), first));
+  const red_state rest = kernel(lowered, in + head * bytes, out + head * bytes, n - head, now, flags, ahead);
+  return v_state(op, v_op(op, first, v_splat(rest, bytes)));
+}
+
 #define KERNEL(name, op)                                                                                               \
   red_state ISA(scan_##name)(const red_lowered *lowered, const void *in, void *out, size_t n, red_state before,        \
                              unsigned flags, const void *ahead) {                                                      \
-    store_mode mode = mode_of(out, flags);                                                                             \
-    if ((flags & RED_SCAN_EXCLUSIVE) != 0) return scan(op, lowered, in, out, n, before, true, mode, ahead);            \
-    return scan(op, lowered, in, out, n, before, false, mode, ahead);                                                  \
+    const bool exclusive = (flags & RED_SCAN_EXCLUSIVE) != 0;                                                          \
+    const store_mode mode = mode_of(out, flags);                                                                       \
+    if (!is_float(op) && mode == STORE_STREAM_16)                                                                      \
+      return scan_apart(ISA(scan_##name), op, lowered, in, out, n, before, flags, ahead);                              \
+    if (is_compiled_twice(op) && exclusive) return scan(op, lowered, in, out, n, before, true, mode, ahead);           \
+    return scan(op, lowered, in, out, n, before, !is_compiled_twice(op) && exclusive, mode, ahead);                    \
   }
 RED_SCANS(KERNEL)
 #undef KERNEL
