@@ -128,6 +128,12 @@ void red_scan_job_begin(red_scan_job *job, const red_kernels *kernels, const red
     take_integers(job);
   else
     take_input_lanes(job);
+  job->scan = kernels->scan[job->op];
+  red_scan_fn *wide_sum = kernels->wide_sum[job->is_flag ? RED_U8 : lowered->in];
+  if (job->op == RED_ADD_U64 && wide_sum != NULL) {
+    job->scan = wide_sum;
+    job->load = NULL;
+  }
 }
 
 /* ---- States: those of the core, but flags for all and any ---- */
@@ -225,9 +231,8 @@ red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, re
   const red_lowered *lowered = job->lowered;
   const uint8_t *in = job->in + first * lowered->in_bytes;
   uint8_t *out = job->out + first * lowered->out_bytes;
-  red_scan_fn *scan = job->kernels->scan[job->op];
   const uint8_t *ahead_in = address_ahead(job, ahead);
-  if (is_direct(job)) return scan(lowered, in, out, n, before, job->flags, ahead_in);
+  if (is_direct(job)) return job->scan(lowered, in, out, n, before, job->flags, ahead_in);
   const unsigned flags = job->flags & ~RED_SCAN_STREAM;
   _Alignas(64) uint8_t tile[RED_TILE * 8], spare[RED_TILE * 8];
   red_prefix prefix;
@@ -239,7 +244,7 @@ red_state red_scan_piece(const red_scan_job *job, uint64_t first, uint64_t n, re
     const void *lanes = load_tile(job, from, here, tile, spare);
     uint8_t *to = out + i * lowered->out_bytes;
     void *scanned = job->store[0] != NULL ? tile : to;
-    red_state node = scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags, NULL);
+    red_state node = job->scan(lowered, lanes, scanned, here, red_prefix_now(&prefix), flags, NULL);
     store_tile(job, tile, spare, here, to);
     red_prefix_append(&prefix, job, node);
     if (here == RED_TILE) red_scan_store_end(job, &prefix, first + i + here);

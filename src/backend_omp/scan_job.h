@@ -15,6 +15,7 @@ typedef struct red_scan_job {
   const red_kernels *kernels;
   const red_lowered *lowered;
   red_lane_op op;
+  red_scan_fn *scan;        /* of lanes; sums in 64 bits extend shorter integers themselves where they can */
   unsigned flags;           /* of the kernel */
   bool is_flag;             /* elements become 0 or 1 first */
   red_convert_fn *load;     /* to lanes, or NULL */

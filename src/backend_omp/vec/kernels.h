@@ -127,6 +127,7 @@ typedef struct red_kernels {
   /* Halves of 64 bits: the sum of the low and of the high 32 bits (sign-extended for i64), n < 2^31. */
   void (*sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
   red_scan_fn *scan[RED_LANE_OPS];
+  red_scan_fn *wide_sum[RED_DTYPE_COUNT];     /* ADD_U64 of narrower integers; NULL where tiles are as good */
   red_total_fn *total[RED_LANE_OPS];          /* of floats only: order-free totals are reductions */
   red_convert_fn *widen[RED_DTYPE_COUNT][2];  /* integers to 32 and 64 bits, floats to f32 and f64 */
   red_convert_fn *narrow[RED_DTYPE_COUNT][2]; /* from those, by the output's width; floats: canonical NaN */

@@ -294,8 +294,10 @@ INLINE v_u8 scan_block(red_lane_op op, const key_constants *keys, stacks *s, con
 
 INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t *in, uint8_t *out, size_t n,
                       red_state before_all, bool exclusive, store_mode mode, const uint8_t *ahead) {
-  if (VB >= 32 && op == RED_ADD_U64 && mode == STORE_CACHED)
-    return scan_words(in, out, n, before_all.u64, exclusive, ahead);
+#if VB >= 32
+  if (op == RED_ADD_U64 && mode == STORE_CACHED)
+    return scan_words(in, out, n, 8, false, before_all.u64, exclusive, ahead);
+#endif
   const size_t bytes = block_bytes(op), size = bytes / op_bytes(op);
   const key_constants keys = key_constants_of(lowered, 0, has_keys(op) ? op : RED_MIN_I64);
   v_u8 p = v_splat(before_all, op_bytes(op));

@@ -53,6 +53,11 @@ RED_NAN_COUNTS(X)
 #define X(name, op) red_scan_fn ISA(scan_##name);
 RED_SCANS(X)
 #undef X
+#if VB >= 32
+#define X(dtype, suffix, bytes, is_signed) red_scan_fn ISA(scan_wide_##suffix);
+RED_WIDE_SCANS(X)
+#undef X
+#endif
 #define X(name, op) red_total_fn ISA(total_##name);
 RED_TOTALS(X)
 #undef X
@@ -142,6 +147,11 @@ const red_kernels ISA(red_kernels) = {
 #define X(name, op) [op] = ISA(scan_##name),
     .scan = {RED_SCANS(X)},
 #undef X
+#if VB >= 32
+#define X(dtype, suffix, bytes, is_signed) [dtype] = ISA(scan_wide_##suffix),
+    .wide_sum = {RED_WIDE_SCANS(X)},
+#undef X
+#endif
 #define X(name, op) [op] = ISA(total_##name),
     .total = {RED_TOTALS(X)},
 #undef X
