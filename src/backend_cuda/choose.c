@@ -60,6 +60,7 @@ static red_cuda_choice choose_canonical(const red_lowered *lowered) {
     c.best = canonical[row].pair;
   } else if (lowered->family == RED_FAMILY_MUL) {
     c.best = canonical[row].product;
+    c.shifted = canonical[row].shifted;
   } else if (mapped) { /* kernels of their own are for polling alone; `any` has the other ways to combine */
     c.any = wide ? RED_CUDA_reduce_map_any_f64 : RED_CUDA_reduce_map_any_f32;
     if (wide) c.groups = RED_CUDA_reduce_groups_root;

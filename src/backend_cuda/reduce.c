@@ -7,9 +7,10 @@
 /*
  * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so
  * that half of the places are left for the others, and another stream's grid that polls takes no more. Beyond that,
- * tile indices come from a ticket. (More such grids side by side rely on blocks of lower index starting first.)
+ * some 16 GB, a second launch folds the groups; where there is no kernel for it, tile indices come from a ticket, for
+ * which every block waits before it loads. (More such grids side by side rely on blocks of lower index starting first.)
  */
-static bool needs_tickets(const red_cuda_plan *plan, const red_cuda_shape *shape, uint64_t tiles) {
+static bool polls_too_many(const red_cuda_plan *plan, const red_cuda_shape *shape, uint64_t tiles) {
   uint64_t resident = shape->function->resident;
   return tiles / red_cuda_group_tiles(plan, tiles, resident) + 2 > resident / 2;
 }
@@ -20,7 +21,7 @@ static uint64_t tiles_of(const red_cuda_job *job, const red_cuda_shape *shape) {
   return tiles > 0 && job->plan->stats != RED_STAT_COUNT ? tiles : 1; /* a count alone looks at nothing */
 }
 
-/* Where there is no more than the quick kernel, it is for what that can do. */
+/* Where there is no more than the quick kernel, it is for what that can do: polling, or the first of two launches. */
 static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
   const red_cuda_shape *best = &plan->best;
@@ -31,7 +32,7 @@ static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   if (!aligned) best = &plan->shifted;
   if (best->function == NULL) return &plan->any;
   if (aligned && best->function != plan->quick) return best;
-  return plan->combine == RED_CUDA_POLL && !needs_tickets(plan, best, tiles_of(job, best)) ? best : &plan->any;
+  return plan->combine == RED_CUDA_POLL || plan->combine == RED_CUDA_TWO ? best : &plan->any;
 }
 
 static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *shape) {
@@ -55,7 +56,11 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
   args.group = (uint32_t)group;
   if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles, group) > RED_CUDA_COUNTERS)
     args.combine = RED_CUDA_POLL;
-  args.ordered = args.combine == RED_CUDA_POLL && args.tiles > 1 && needs_tickets(plan, shape, args.tiles);
+  if (args.combine == RED_CUDA_POLL && args.tiles > 1 && polls_too_many(plan, shape, args.tiles)) {
+    bool twice = plan->groups != NULL && shape != &plan->large;
+    if (twice) args.combine = RED_CUDA_TWO;
+    args.ordered = !twice;
+  }
   if (job->question != NULL) {
     args.answer = (red_cuda_answer *)(uintptr_t)job->question->device;
     args.answer_flag = job->question->flag;

@@ -7,7 +7,7 @@
  * pairs is folded, a missing operand being the exact identity: complete nodes of the canonical order.
  *
  * Polling needs no order of dispatch: a block that polls occupies one slot of a multiprocessor, there is one for each
- * group, and the host hands out tile indices by ticket where those could fill the device.
+ * group, and where those could fill the device the host makes two launches, or hands out tile indices by ticket.
  */
 #ifndef RED_CUDA_COMBINE_CUH
 #define RED_CUDA_COMBINE_CUH
@@ -242,8 +242,8 @@ __device__ inline void reduce_tiles(const red_cuda_reduce &args, const Policy &p
 }
 
 /*
- * The same for the default way alone, polling without tickets, in as little code as can be: arrays so small that
- * instruction fetches are a good part of their time.
+ * The same for the default way, polling without tickets, in as little code as can be, arrays being so small that
+ * instruction fetches are a good part of their time; and for the first of two launches.
  */
 template <class Policy, class Tile>
 __device__ inline void reduce_quickly(const red_cuda_reduce &args, const Policy &policy, Tile tile,
@@ -257,6 +257,7 @@ __device__ inline void reduce_quickly(const red_cuda_reduce &args, const Policy 
   if (!whole) {
     if (threadIdx.x == 0) policy.publish(args, 0, index, state, before + 1);
     if (index + 1 != tiles && (index + 1) % group_tiles != 0) return;
+    if (args.combine == RED_CUDA_TWO) return;
     if (tiles <= Policy::few) { /* one warp can poll for them all */
       if (threadIdx.x >= 32) return;
       state = policy.fold_few(args, tiles, __shfl_sync(0xffffffffu, before, 0) + 1);

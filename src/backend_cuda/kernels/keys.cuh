@@ -182,6 +182,37 @@ struct LeastDouble {
   }
 };
 
+/*
+ * 16-bit floats without NaNs, by their bits alone: the least is the greatest of the negative ones as unsigned numbers,
+ * or the least where there is none. NaNs are among the greatest, signed or not. Greatest values are least negated ones.
+ */
+struct LeastHalf {
+  uint32_t most, least, positive; /* two of each */
+  __device__ LeastHalf() : most(0), least(~0u), positive(0x80008000u) {}
+  __device__ void take(const KeyRule<2> &rule, uint32_t word) {
+    word ^= rule.flip & 0x80008000u;
+    most = __vmaxu2(most, word);
+    least = __vminu2(least, word);
+    positive = __vmaxs2(positive, word);
+  }
+  __device__ void take(const KeyRule<2> &rule, const uint4 &x) {
+    take(rule, x.x);
+    take(rule, x.y);
+    take(rule, x.z);
+    take(rule, x.w);
+  }
+  /* False where a NaN is among them. */
+  template <bool Zeros> __device__ bool find(const KeyRule<2> &rule, int32_t &key) const {
+    const uint32_t inf = rule.inf & 0xffff, smallest = min(least & 0xffff, least >> 16);
+    const uint32_t greatest = max(most & 0xffff, most >> 16);
+    const int32_t upper = max(static_cast<int32_t>(positive) >> 16, static_cast<int32_t>(positive << 16) >> 16);
+    uint32_t bits = greatest >= 0x8000 ? greatest : smallest;
+    if (Zeros && (bits & 0x7fff) == 0) bits = rule.flip & 0x8000; /* what +0 is when it is negated, or not */
+    key = static_cast<int16_t>(bits ^ (bits >= 0x8000 ? 0x7fffu : 0));
+    return greatest <= (0x8000 | inf) && upper <= static_cast<int32_t>(inf);
+  }
+};
+
 /* The least key of a thread's vectors. */
 template <unsigned Bytes, bool Float, bool Zeros, unsigned Count>
 __device__ inline typename KeyRule<Bytes>::Key least_key(const KeyRule<Bytes> &rule, const uint4 (&x)[Count]) {
@@ -190,6 +221,13 @@ __device__ inline typename KeyRule<Bytes>::Key least_key(const KeyRule<Bytes> &r
 #pragma unroll
     for (unsigned i = 0; i < Count; i++) least.take(rule, x[i]);
     if (!least.nan) return least.template key<Zeros>(rule);
+  }
+  if constexpr (Bytes == 2 && Float) {
+    LeastHalf least;
+    int32_t key;
+#pragma unroll
+    for (unsigned i = 0; i < Count; i++) least.take(rule, x[i]);
+    if (least.template find<Zeros>(rule, key)) return key;
   }
   LeastKey<Bytes, Float, Zeros> least;
 #pragma unroll

@@ -75,17 +75,26 @@ template <class T, class Load, red_finish Finish> __device__ inline void reduce_
   reduce_quickly(args, FloatPolicy<T, AddFloats, Finish>(args.element), tile, scratch.combine);
 }
 
-/* Sums of 16-bit floats, or of what becomes of them, where a thread cannot load its lanes at once. */
+/* Sums and products of 16-bit floats, and sums of what becomes of them, where a thread cannot load its lanes at once.
+ */
 template <class T, class Load, red_finish Finish> __device__ inline void reduce_shifted(const red_cuda_reduce &args) {
   __shared__ Scratch<T> scratch;
-  const AddFloats add(args.element);
+  const MergeFloats merge(args.element);
+  const FloatPolicy<T, MergeFloats, Finish> policy(args.element);
   auto tile = [&](uint64_t t) {
     const Column<T, Load> column(args, t);
     const uint64_t first = column.first * args.element.in_bytes;
     const char *in = static_cast<const char *>(args.in) + first, *in2 = static_cast<const char *>(args.in2) + first;
+    const bool whole = column.full() && column.first + Column<T, Load>::S::chunk + Load::lanes <= args.n;
     T a[Load::lanes];
-    if (!column.full() || column.first + Column<T, Load>::S::chunk + Load::lanes > args.n)
+#pragma unroll
+    for (unsigned v = 0; v < Load::lanes; v++) a[v] = policy.identity();
+    if (!whole && merge.multiply)
+      add_partial<8>(Load(), in, column.left, column.lane, policy.identity(), merge, a);
+    else if (!whole)
       add_rest<8>(args, column, Load(), a);
+    else if (merge.multiply)
+      add_shifted<T, Load, Factor>(Load(), in, in, a);
     else if (args.element.map == RED_MAP_PRODUCT)
       add_shifted<T, Load, Product>(Load(), in, in2, a);
     else if (args.element.map == RED_MAP_SQUARE)
@@ -94,9 +103,9 @@ template <class T, class Load, red_finish Finish> __device__ inline void reduce_
       add_shifted<T, Load, Magnitude>(Load(), in, in, a);
     else
       add_shifted<T, Load, Itself>(Load(), in, in, a);
-    return fold_lanes(a, add, scratch.fold);
+    return fold_lanes(a, merge, scratch.fold);
   };
-  reduce_quickly(args, FloatPolicy<T, AddFloats, Finish>(args.element), tile, scratch.combine);
+  reduce_quickly(args, policy, tile, scratch.combine);
 }
 
 /* Any map of any float dtype, element by element. */

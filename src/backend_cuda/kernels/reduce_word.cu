@@ -3,6 +3,8 @@
  * Integer sums and products mod 2^64, bitwise operators and counts of nonzero elements, by the element's width. Signed
  * elements are added as unsigned ones, bits ^ sign, and `sign` is taken off once for each of them.
  */
+#include <type_traits>
+
 #include <red/device/cuda/block.cuh>
 
 #include "vector.cuh"
@@ -39,10 +41,44 @@ template <unsigned Bytes> struct Add {
   }
 };
 
-template <unsigned Bytes> struct Mul {
+__device__ inline uint32_t permute(uint32_t word, uint32_t selector) {
+  uint32_t value;
+  asm("prmt.b32 %0, %1, 0, %2;" : "=r"(value) : "r"(word), "r"(selector));
+  return value;
+}
+
+/* Of 1 and 2 bytes: first those of a word, whose product 32 bits hold. */
+template <unsigned Bytes> struct NarrowMul {
+  using Merge = MergeMul;
+  uint32_t first,
+      step;      /* bytes that make an element of a word: its own, then its sign or zeros; from one to the next */
+  uint32_t sign; /* all ones if there is one */
+  __device__ explicit NarrowMul(const red_cuda_element &e) : sign(e.sign != 0 ? ~0u : 0u) {
+    first = Bytes == 1 ? (sign & 0x8880u) | (~sign & 0x4440u) : (sign & 0x9910u) | (~sign & 0x4410u);
+    step = Bytes == 1 ? (sign & 0x1111u) | (~sign & 0x0001u) : (sign & 0x2222u) | (~sign & 0x0022u);
+  }
+  __device__ uint64_t operator()(const uint4 (&x)[tile_vectors]) const {
+    uint64_t product = 1;
+#pragma unroll
+    for (unsigned v = 0; v < tile_vectors; v++) {
+      const uint32_t word[4] = {x[v].x, x[v].y, x[v].z, x[v].w};
+#pragma unroll
+      for (unsigned i = 0; i < 4; i++) {
+        uint32_t low = permute(word[i], first);
+#pragma unroll
+        for (unsigned e = 1; e < 4 / Bytes; e++) low *= permute(word[i], first + e * step);
+        const uint32_t high = static_cast<uint32_t>(static_cast<int32_t>(low) >> 31) & sign;
+        product *= static_cast<uint64_t>(high) << 32 | low;
+      }
+    }
+    return product;
+  }
+};
+
+template <unsigned Bytes> struct WordMul {
   using Merge = MergeMul;
   uint64_t sign;
-  __device__ explicit Mul(const red_cuda_element &e) : sign(e.sign) {}
+  __device__ explicit WordMul(const red_cuda_element &e) : sign(e.sign) {}
   __device__ uint64_t operator()(const uint4 (&x)[tile_vectors]) const {
     uint64_t product = 1;
 #pragma unroll
@@ -54,6 +90,8 @@ template <unsigned Bytes> struct Mul {
     return product;
   }
 };
+
+template <unsigned Bytes> using Mul = std::conditional_t<(Bytes <= 2), NarrowMul<Bytes>, WordMul<Bytes>>;
 
 template <unsigned Bytes> struct Count {
   using Merge = MergeAdd;

@@ -51,13 +51,11 @@ template <class Word> struct ShiftedColumn {
   }
 };
 
-/* A full chunk that has at least as many elements behind it as a word. A chunk is one warp's. */
+/* Adds to `a` a full chunk that has at least as many elements behind it as a word. A chunk is one warp's. */
 template <class T, class Load, class Map>
 __device__ inline void add_shifted(const Load &load, const char *in, const char *in2, T (&a)[Load::lanes]) {
   static_assert(Shape<T, Load::lanes>::threads == 32, "a warp loads a row");
   ShiftedColumn<typename Load::Word> first(in), second(in2);
-#pragma unroll
-  for (unsigned v = 0; v < Load::lanes; v++) a[v] = static_cast<T>(-0.0);
 #pragma unroll 1
   for (unsigned r = 0; r < rows; r += shifted_batch) {
     first.load(r);
