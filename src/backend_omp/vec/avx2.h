@@ -45,19 +45,10 @@ INLINE v_f32 v_f32_from_bf16(const void *p) {
   return (v_f32)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16);
 }
 
-#define HAVE_STORE_HALVES
-INLINE v_u8 v_nans_canonical_f32(v_f32 x, v_u8 y) {
-  return v_select((v_u8)(x != x), (v_u8)v_splat_u32(0x7fc00000), y);
-}
+#define HAVE_STORE_F16
 INLINE void v_store_f16(void *p, v_f32 x) {
-  __m256 canonical = (__m256)v_nans_canonical_f32(x, (v_u8)x);
-  _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(canonical, _MM_FROUND_TO_NEAREST_INT));
-}
-INLINE void v_store_bf16(void *p, v_f32 x) {
-  v_u32 rounded = (v_u32)x + 0x7fff + ((v_u32)x >> 16 & 1);
-  __m256i upper = (__m256i)((v_u32)v_nans_canonical_f32(x, (v_u8)rounded) >> 16);
-  __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(upper, upper), 0x08);
-  _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(packed));
+  v_u8 canonical = v_select((v_u8)(x != x), (v_u8)v_splat_u32(0x7fc00000), (v_u8)x);
+  _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph((__m256)canonical, _MM_FROUND_TO_NEAREST_INT));
 }
 
 #define HAVE_F64_FROM_F32

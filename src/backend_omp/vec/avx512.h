@@ -48,18 +48,11 @@ INLINE v_f32 v_f32_from_bf16(const void *p) {
   return (v_f32)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
 }
 
-#define HAVE_STORE_HALVES
+#define HAVE_STORE_F16
 INLINE void v_store_f16(void *p, v_f32 x) {
   __m512 canonical = _mm512_mask_blend_ps(_mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q), (__m512)x,
                                           _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
   _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(canonical, _MM_FROUND_TO_NEAREST_INT));
-}
-INLINE void v_store_bf16(void *p, v_f32 x) {
-  __m512i bits = (__m512i)x, odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-  rounded = _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q),
-                                  _mm512_set1_epi32(0x7fc00000));
-  _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
 }
 
 #define HAVE_F64_FROM_F32

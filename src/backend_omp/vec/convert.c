@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversions of tiles in cache, as plain loops for the compiler to vectorise, or by the instruction set's own
- * instructions where it has some for floats of 16 bits. Widening is exact; floats are narrowed by one rounding and NaNs
- * come out canonical.
+ * Conversions of tiles in cache, as plain loops for the compiler to vectorise, of f16 by the instruction set's own
+ * instructions where it has some. Widening is exact; floats are narrowed by one rounding and NaNs come out canonical.
  */
 #include "vector.h"
 
@@ -144,12 +143,12 @@ typedef u16_unaligned bf16_unaligned;
     for (size_t i = 0; i < n; i++) y[i] = from##_to_##to(x[i]);                                                        \
   }
 RED_CONVERSIONS(KERNEL)
-#if !defined(HAVE_STORE_HALVES)
-RED_HALF_CONVERSIONS(KERNEL)
+#if !defined(HAVE_STORE_F16)
+RED_F16_CONVERSIONS(KERNEL)
 #endif
 #undef KERNEL
 
-#if defined(HAVE_STORE_HALVES)
+#if defined(HAVE_STORE_F16)
 INLINE void v_store_f32(uint8_t *p, v_f32 x) {
   v_store(p, (v_u8)x);
 }
@@ -166,7 +165,7 @@ INLINE v_f32 v_f32_from_f32(const uint8_t *p) {
       v_store_##to((uint8_t *)y, v_f32_from_##from((const uint8_t *)x));                                               \
     for (size_t i = 0; i < n; i++) y[i] = from##_to_##to(x[i]);                                                        \
   }
-RED_HALF_CONVERSIONS(KERNEL)
+RED_F16_CONVERSIONS(KERNEL)
 #undef KERNEL
 #endif
 

@@ -63,7 +63,7 @@ RED_TOTALS(X)
 #undef X
 #define X(from, to) red_convert_fn ISA(convert_##from##_##to);
 RED_CONVERSIONS(X)
-RED_HALF_CONVERSIONS(X)
+RED_F16_CONVERSIONS(X)
 #undef X
 void ISA(sum_halves)(const void *in, size_t n, bool is_signed, uint64_t *low, int64_t *high);
 
