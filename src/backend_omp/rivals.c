@@ -2,8 +2,10 @@
 #include "rivals.h"
 
 enum {
-  FIRST = 3, /* the first call done the other way: not the very first ones, whose pages may be new */
-  OFTEN = 8  /* calls from one such to the next where both ways are as fast */
+  FIRST = 3,  /* the first call done the other way: not the very first ones, whose pages may be new */
+  OFTEN = 16, /* calls from one such to the next where both ways are as fast */
+  /* or calls that move so many bytes: data in a cache has to come from another core's afterwards, which costs more */
+  OFTEN_BYTES = 1 << 28
 };
 
 /*
@@ -11,17 +13,17 @@ enum {
  * in 64 (r - 1) costs 1.6 % of the time, whatever r is. An odd number: of two kinds of calls that take turns both are
  * tried.
  */
-static uint64_t period(uint64_t best, uint64_t other) {
+static uint64_t period(uint64_t best, uint64_t other, uint64_t bytes) {
   if (other == 0) return FIRST;
   const uint64_t slower = best > other ? 64 * (best - other) / other : 0;
-  return (OFTEN + slower) | 1;
+  return (OFTEN + OFTEN_BYTES / (bytes + 1) + slower) | 1;
 }
 
-bool red_rivals_prefer_one(red_rivals *rivals) {
+bool red_rivals_prefer_one(red_rivals *rivals, uint64_t bytes) {
   const uint64_t alone = atomic_load_explicit(&rivals->alone, memory_order_relaxed);
   const uint64_t team = atomic_load_explicit(&rivals->team, memory_order_relaxed);
   const bool prefer_one = team > 0 && alone > team + team / 32;
-  const uint64_t wait = prefer_one ? period(alone, team) : period(team, alone);
+  const uint64_t wait = prefer_one ? period(alone, team, bytes) : period(team, alone, bytes);
   const bool try_other = atomic_fetch_add_explicit(&rivals->calls, 1, memory_order_relaxed) + 1 >= wait;
   if (try_other) atomic_store_explicit(&rivals->calls, 0, memory_order_relaxed);
   return prefer_one != try_other;

@@ -20,8 +20,8 @@ typedef struct red_rivals {
   atomic_uint_fast64_t alone, team; /* bytes in a microsecond; 0: not yet tried */
 } red_rivals;
 
-/* Should the next call, which deserves a team, use one thread only? */
-bool red_rivals_prefer_one(red_rivals *rivals);
+/* Should the next call, which deserves a team for so many bytes, use one thread only? */
+bool red_rivals_prefer_one(red_rivals *rivals, uint64_t bytes);
 
 /* That call, or another one like it, took so long. */
 void red_rivals_learn(red_rivals *rivals, bool alone, uint64_t bytes, uint64_t ns);

@@ -194,7 +194,7 @@ static red_state scan_by(const red_cpu *cpu, const red_scan_job *job, unsigned t
 static red_state scan_as_learnt(const red_cpu *cpu, const red_scan_job *job, uint64_t bytes) {
   const red_lowered *lowered = job->lowered;
   red_rivals *rivals = &cpu->rivals[job->op][lowered->in][lowered->out][job->in == job->out][red_rivals_size(bytes)];
-  unsigned threads = red_rivals_prefer_one(rivals) ? 1 : red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
+  unsigned threads = red_rivals_prefer_one(rivals, bytes) ? 1 : red_cpu_threads(cpu, RED_WORK_SCAN, bytes);
   uint64_t begin = red_team_now();
   red_state total = scan_by(cpu, job, threads);
   red_rivals_learn(rivals, threads == 1, bytes, red_team_now() - begin);
