@@ -3,20 +3,20 @@
 
 enum {
   FIRST = 3,  /* the first call done the other way: not the very first ones, whose pages may be new */
-  OFTEN = 16, /* calls from one such to the next where both ways are as fast */
+  OFTEN = 16, /* calls from such ones to the next where both ways are as fast */
   /* or calls that move so many bytes: data in a cache has to come from another core's afterwards, which costs more */
-  OFTEN_BYTES = 1 << 28
+  OFTEN_BYTES = 1 << 28,
+  AT_ONCE = 2 /* done the other way: the first of them fetches what is in another core's cache and tells nothing */
 };
 
 /*
- * How many calls to the next one that is done the other way. A call that takes r times as long costs r - 1 calls: one
- * in 64 (r - 1) costs 1.6 % of the time, whatever r is. An odd number: of two kinds of calls that take turns both are
- * tried.
+ * How many calls to the next ones that are done the other way. A call that takes r times as long costs r - 1 calls: one
+ * in 64 (r - 1) costs 1.6 % of the time, whatever r is.
  */
 static uint64_t period(uint64_t best, uint64_t other, uint64_t bytes) {
   if (other == 0) return FIRST;
-  const uint64_t slower = best > other ? 64 * (best - other) / other : 0;
-  return (OFTEN + OFTEN_BYTES / (bytes + 1) + slower) | 1;
+  const uint64_t slower = best > other ? AT_ONCE * 64 * (best - other) / other : 0;
+  return OFTEN + OFTEN_BYTES / (bytes + 1) + slower;
 }
 
 bool red_rivals_prefer_one(red_rivals *rivals, uint64_t bytes) {
@@ -24,15 +24,19 @@ bool red_rivals_prefer_one(red_rivals *rivals, uint64_t bytes) {
   const uint64_t team = atomic_load_explicit(&rivals->team, memory_order_relaxed);
   const bool prefer_one = team > 0 && alone > team + team / 32;
   const uint64_t wait = prefer_one ? period(alone, team, bytes) : period(team, alone, bytes);
-  const bool try_other = atomic_fetch_add_explicit(&rivals->calls, 1, memory_order_relaxed) + 1 >= wait;
-  if (try_other) atomic_store_explicit(&rivals->calls, 0, memory_order_relaxed);
-  return prefer_one != try_other;
+  const uint64_t call = atomic_fetch_add_explicit(&rivals->calls, 1, memory_order_relaxed) + 1;
+  if (call + 1 >= wait + AT_ONCE) atomic_store_explicit(&rivals->calls, 0, memory_order_relaxed);
+  return prefer_one != (call >= wait);
 }
 
-/* Disturbances only make calls slower: faster is believed at once, slower by and by, whatever a single call took. */
+/*
+ * Disturbances only make calls slower, so that one of them says little. Nor is a team as good as its best call: where
+ * the cores share no cache its calls differ by a tenth.
+ */
 void red_rivals_learn(red_rivals *rivals, bool alone, uint64_t bytes, uint64_t ns) {
+  if (atomic_exchange_explicit(&rivals->was_alone, alone, memory_order_relaxed) != alone) return;
   atomic_uint_fast64_t *known = alone ? &rivals->alone : &rivals->team;
   const uint64_t before = atomic_load_explicit(known, memory_order_relaxed), now = bytes * 1000 / (ns + 1);
-  const uint64_t least = before - before / 16;
-  atomic_store_explicit(known, now > least ? now : least, memory_order_relaxed);
+  const uint64_t least = before - before / 16, faster = before > 0 ? before + (now - before) / 2 : now;
+  atomic_store_explicit(known, now >= before ? faster : now > least ? now : least, memory_order_relaxed);
 }
