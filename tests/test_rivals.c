@@ -105,6 +105,14 @@ START_TEST(looking_is_cheap) {
 }
 END_TEST
 
+/* Pages that are new to the first call take time. */
+START_TEST(new_pages) {
+  red_rivals rivals = {0};
+  red_rivals_learn(&rivals, red_rivals_prefer_one(&rivals, BYTES), BYTES, (uint64_t)BYTES * 1000 / 5000);
+  ck_assert_uint_le(alone_of(&rivals, MANY, 44000, 70000), MANY / 20);
+}
+END_TEST
+
 /* The first call of another kind fetches what the other cores have: it says nothing about that kind. */
 START_TEST(the_second_tells) {
   red_rivals rivals = {0};
@@ -170,6 +178,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, a_disturbed_call);
   tcase_add_test(tests, the_cores_move);
   tcase_add_test(tests, looking_is_cheap);
+  tcase_add_test(tests, new_pages);
   tcase_add_test(tests, the_second_tells);
   tcase_add_test(tests, small_calls);
   tcase_add_test(tests, two_by_turns);

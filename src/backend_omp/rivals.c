@@ -2,7 +2,7 @@
 #include "rivals.h"
 
 enum {
-  FIRST = 3,  /* the first call done the other way: not the very first ones, whose pages may be new */
+  FIRST = 5,  /* the first call done the other way; the very first tells nothing either, for its pages may be new */
   OFTEN = 16, /* calls from such ones to the next where both ways are as fast */
   /* or calls that move so many bytes: data in a cache has to come from another core's afterwards, which costs more */
   OFTEN_BYTES = 1 << 28,
@@ -34,7 +34,8 @@ bool red_rivals_prefer_one(red_rivals *rivals, uint64_t bytes) {
  * the cores share no cache its calls differ by a tenth.
  */
 void red_rivals_learn(red_rivals *rivals, bool alone, uint64_t bytes, uint64_t ns) {
-  if (atomic_exchange_explicit(&rivals->was_alone, alone, memory_order_relaxed) != alone) return;
+  const unsigned way = alone ? RED_RIVALS_ALONE : RED_RIVALS_TEAM;
+  if (atomic_exchange_explicit(&rivals->last, way, memory_order_relaxed) != way) return;
   atomic_uint_fast64_t *known = alone ? &rivals->alone : &rivals->team;
   const uint64_t before = atomic_load_explicit(known, memory_order_relaxed), now = bytes * 1000 / (ns + 1);
   const uint64_t least = before - before / 16, faster = before > 0 ? before + (now - before) / 2 : now;

@@ -14,11 +14,16 @@
 
 #include "red/red.h"
 
+enum {
+  RED_RIVALS_ALONE = 1,
+  RED_RIVALS_TEAM
+};
+
 /* What is known of calls of one kind and size; all zeros to begin with. Any number of threads may use it. */
 typedef struct red_rivals {
   atomic_uint_fast64_t calls;       /* since some were done the other way */
   atomic_uint_fast64_t alone, team; /* bytes in a microsecond; 0: not yet tried */
-  atomic_bool was_alone;            /* the last call */
+  atomic_uint last;                 /* way that a call went, or 0 */
 } red_rivals;
 
 /* Should the next call, which deserves a team for so many bytes, use one thread only? */
