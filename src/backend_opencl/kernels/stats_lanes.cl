@@ -45,14 +45,18 @@ static ulong red_lane_nans(global const RED_ELEMENT *x, ulong at, uint count, ui
   return nans;
 }
 
+/* Lane 0 gets the result. A lane keeps its own: read back from local memory, Intel's CPU compiler lost the others. */
 static red_summary red_fold_summaries(red_summary s, uint lane, local red_summary *scratch) {
   scratch[lane] = s;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint half_count = RED_GROUP / 2; half_count > 0; half_count /= 2) {
-    if (lane < half_count) scratch[lane] = red_merge_summaries(scratch[lane], scratch[lane + half_count]);
+    if (lane < half_count) {
+      s = red_merge_summaries(s, scratch[lane + half_count]);
+      scratch[lane] = s;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  return scratch[0];
+  return s;
 }
 
 RED_KERNEL
