@@ -29,7 +29,7 @@ static uint64_t tiles_of(uint64_t n, unsigned level) {
 #define EXPANSION_WORDS 80
 #define WINDOW_BYTES    ((uint64_t)4 << 20)       /* in and out of a window together, for each unit */
 #define PASS_NODE(tile) (8 + 88 * ((tile)&1) + 8) /* the first node of what is handed to a tile */
-#define PASS_WORDS      184                       /* as kernels/scan_wide.cl has it */
+#define PASS_WORDS      184                       /* as kernels/scan_pass_wide.cl has it */
 
 bool red_cl_scans_in_pass(const red_cl_device *device) {
   return device->traits.shape == RED_CL_WIDE && device->traits.one_pass;

@@ -197,7 +197,8 @@ static void add_for_widths(red_cl_source *all, const char *first, const char *se
   add_text(all, one);
 }
 
-static void scan_texts(bool wide, bool pipe, const red_lowered *lowered, red_cl_source *all) {
+static void scan_texts(const red_cl_device *device, const red_lowered *lowered, red_cl_source *all) {
+  const bool wide = red_cl_is_wide(device);
   bool by_default = red_cl_has_default_output(lowered);
   add_text(all, red_cl_text_last_cl);
   add_text(all, red_cl_text_results_cl);
@@ -205,8 +206,11 @@ static void scan_texts(bool wide, bool pipe, const red_lowered *lowered, red_cl_
   add_text(all, by_default ? red_cl_text_out_default_cl : red_cl_text_out_any_cl);
   add_text(all, wide ? red_cl_text_expansion_cl : red_cl_text_runs_cl);
   if (wide) add_text(all, red_cl_text_tile_wide_cl);
-  add_text(all, wide ? red_cl_text_scan_wide_cl : red_cl_text_scan_lanes_cl);
-  if (!pipe) return;
+  if (red_cl_scans_in_pass(device))
+    add_text(all, red_cl_text_scan_pass_wide_cl);
+  else
+    add_text(all, wide ? red_cl_text_scan_wide_cl : red_cl_text_scan_lanes_cl);
+  if (!red_cl_has_pipe(device, lowered)) return;
   add_text(all, red_cl_text_async_cl);
   add_text(all, red_cl_text_board_cl);
   add_text(all, red_cl_text_lookback_cl);
@@ -268,7 +272,7 @@ static void element_texts(const red_cl_device *device, const red_lowered *lowere
   add_for_widths(all, red_cl_text_elements_cl, red_cl_text_convert_cl);
   add_text(all, red_cl_text_nodes_cl);
   if (red_is_scan(lowered->kind)) {
-    scan_texts(wide, red_cl_has_pipe(device, lowered), lowered, all);
+    scan_texts(device, lowered, all);
     return;
   }
   if (wide)

@@ -36,6 +36,7 @@ extern const char red_cl_text_out_default_cl[];
 extern const char red_cl_text_out_any_cl[];
 extern const char red_cl_text_tile_wide_cl[];
 extern const char red_cl_text_scan_wide_cl[];
+extern const char red_cl_text_scan_pass_wide_cl[];
 extern const char red_cl_text_scan_lanes_cl[];
 extern const char red_cl_text_async_cl[];
 extern const char red_cl_text_lookback_cl[];
