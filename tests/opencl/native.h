@@ -21,6 +21,13 @@ void *function(const char *name);
 /* Another context of the library's, as it is while the environment has these variables: "NAME=VALUE NAME=VALUE". */
 red_status context_under(const char *settings, red_context **made);
 
+/* A program for RED_OPENCL_PROBE that says of any device that it has passed. It is for caches of one's own: that is
+ * kept. */
+const char *probe_that_passes(void);
+
+/* The context opens without the self-test, for suites that test more of it: each shape's programs take their time. */
+red_status untested_context_under(const char *settings, red_context **made);
+
 /* `count` bytes from `offset` on, and some room behind; `bytes` may be NULL. */
 cl_mem filled(const void *bytes, size_t count, size_t offset);
 

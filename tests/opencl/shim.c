@@ -72,14 +72,16 @@ void shim_giving(int begun) {
 
 /* ---- Failing ----------------------------------------------------------------------------------------------------- */
 
-static unsigned countdown;
+static unsigned countdown, calls, first_call[ENTRIES]; /* since the last shim_fail */
 static shim_calls failing;
 static const char *failed_name;
 static bool silently;
 
-void shim_fail(unsigned n, shim_calls calls) {
+void shim_fail(unsigned n, shim_calls how) {
   countdown = n;
-  failing = calls;
+  failing = how;
+  calls = 0;
+  memset(first_call, 0, sizeof first_call);
   failed_name = NULL;
   silently = true;
 }
@@ -92,6 +94,12 @@ void shim_reset(void) {
 
 const char *shim_failed(void) {
   return failed_name;
+}
+
+unsigned shim_first(const char *name) {
+  for (unsigned e = 0; e < ENTRIES; e++)
+    if (strcmp(names[e], name) == 0) return first_call[e];
+  ck_abort_msg("%s is none of the functions", name);
 }
 
 int shim_failed_silently(void) {
@@ -114,6 +122,8 @@ static bool may_be_silent(entry e, uintptr_t object) {
 
 static bool fails_now(entry e, uintptr_t object) {
   called[e]++;
+  calls++;
+  if (first_call[e] == 0) first_call[e] = calls;
   const bool goes_on = failed_name != NULL && failing == ALL_CALLS;
   if (!goes_on && (countdown == 0 || --countdown > 0)) return false;
   failed[e]++;

@@ -25,6 +25,9 @@ void shim_fail(unsigned n, shim_calls calls);
 const char *shim_failed(void);
 int shim_failed_silently(void);
 
+/* Which call since the last shim_fail was the first of this function; 0: none. */
+unsigned shim_first(const char *name);
+
 /* References that the library holds. */
 unsigned shim_objects(void);
 /* Between begin and end the library gives back what it has no way to say a failure of. */

@@ -18,7 +18,7 @@ static void begin(void) {
   snprintf(folder, sizeof folder, "/tmp/libred-answers-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(folder));
   setenv("RED_CACHE_DIR", folder, 1);
-  setenv("RED_OPENCL_PROBE", "0", 1); /* another process would ask the driver itself */
+  setenv("RED_OPENCL_PROBE", probe_that_passes(), 1);
   open_native();
   real = red_cl;
 }
