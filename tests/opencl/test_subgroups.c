@@ -20,7 +20,7 @@ static void compare_all(void) {
   random_state random = random_start(7);
   red_problem product = RED_PROBLEM_INIT(RED_REDUCE, RED_PROD, RED_F32, N);
   red_problem others[] = {
-      RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F64, N),         RED_PROBLEM_INIT(RED_REDUCE, RED_ARGMIN, RED_I16, N),
+      RED_PROBLEM_INIT(RED_REDUCE, RED_SUM, RED_F64, N),         RED_PROBLEM_INIT(RED_REDUCE, RED_ARGMIN, RED_I32, N),
       RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, RED_F32, N),         RED_PROBLEM_INIT(RED_STATS, RED_SUM, RED_F32, N),
       RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_F32, N),
   };
