@@ -251,35 +251,43 @@ INLINE v_u8 scan_strip(red_lane_op op, const key_constants *keys, stacks *s, con
 }
 
 /*
- * Minima, and, or: soon P is what the elements no longer change, and then a strip need only be looked at and filled.
- * Where op(P, x) = P for all of a strip's vectors together, so it is for each of its elements.
+ * Minima, and, or: soon P is what the elements no longer change, and then a few blocks need only be looked at and
+ * filled: few, for reads and writes of memory should take turns often. Where op(P, x) = P for all of their vectors
+ * together, so it is for each of their elements.
  */
 INLINE bool is_idempotent(red_lane_op op) {
   return has_keys(op) || (op >= RED_AND_U8 && op <= RED_OR_U64);
 }
 
-INLINE v_u8 unfolded_node(red_lane_op op, const key_constants *keys, const uint8_t *in) {
+/* So many vectors, but no more than a strip. */
+INLINE unsigned quiet_blocks(red_lane_op op) {
+  const unsigned blocks = 16 * VB / block_bytes(op);
+  return blocks < STRIP ? blocks : STRIP;
+}
+
+INLINE v_u8 unfolded_node(red_lane_op op, const key_constants *keys, const uint8_t *in, size_t bytes) {
   v_u8 node[4];
   for (unsigned j = 0; j < 4; j++) node[j] = load_lanes(op, keys, in + j * VB);
-  for (unsigned i = 4 * VB; i < STRIP * block_bytes(op); i += 4 * VB)
+  for (unsigned i = 4 * VB; i < bytes; i += 4 * VB)
     for (unsigned j = 0; j < 4; j++) node[j] = v_op(op, node[j], load_lanes(op, keys, in + i + j * VB));
   return v_op(op, v_op(op, node[0], node[1]), v_op(op, node[2], node[3]));
 }
 
-INLINE void fill_strip(red_lane_op op, const key_constants *keys, v_u8 p, store_mode mode, uint8_t *out) {
+INLINE void fill(red_lane_op op, const key_constants *keys, v_u8 p, store_mode mode, uint8_t *out, size_t bytes) {
   group g = {{p, p, p, p}};
   g = finish_group(op, keys, g);
-  for (unsigned i = 0; i < STRIP * block_bytes(op); i += group_bytes(op)) store_group(op, out + i, mode, g);
+  for (unsigned i = 0; i < bytes; i += group_bytes(op)) store_group(op, out + i, mode, g);
 }
 
-/* Does the strip leave P as it is? Then its outputs are written. */
-INLINE bool scan_quiet_strip(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
-                             v_u8 before, store_mode mode, const uint8_t **ahead) {
-  const v_u8 node = unfolded_node(op, keys, in);
+/* Do quiet_blocks(op) leave P as it is? Then their outputs are written. */
+INLINE bool scan_quiet(red_lane_op op, const key_constants *keys, stacks *s, const uint8_t *in, uint8_t *out,
+                       v_u8 before, store_mode mode, const uint8_t **ahead) {
+  const size_t bytes = quiet_blocks(op) * block_bytes(op);
+  const v_u8 node = unfolded_node(op, keys, in, bytes);
   if (v_any(v_op(op, before, node) ^ before)) return false;
-  *ahead = prefetch(*ahead, STRIP * block_bytes(op));
+  *ahead = prefetch(*ahead, bytes);
   s->node[0] = v_op(op, s->node[0], node);
-  fill_strip(op, keys, before, mode, out);
+  fill(op, keys, before, mode, out, bytes);
   return true;
 }
 
@@ -305,14 +313,16 @@ INLINE red_state scan(red_lane_op op, const red_lowered *lowered, const uint8_t 
   stacks_init(op, &s, n / size + 1, p);
   size_t blocks = n / size, rest = n % size;
   bool quiet = false, unfolded = false; /* did the last strip leave P as it was, and is there such a node? */
-  for (; blocks >= STRIP; blocks -= STRIP, in += STRIP * bytes, out += STRIP * bytes) {
-    if (quiet && scan_quiet_strip(op, &keys, &s, in, out, p, mode, &ahead)) {
+  for (size_t step = STRIP; blocks >= STRIP; blocks -= step, in += step * bytes, out += step * bytes) {
+    if (quiet && scan_quiet(op, &keys, &s, in, out, p, mode, &ahead)) {
       unfolded = true;
+      step = quiet_blocks(op);
       continue;
     }
     const v_u8 before = p;
     p = scan_strip(op, &keys, &s, in, out, p, exclusive, mode, &ahead);
     quiet = is_idempotent(op) && !v_any(before ^ p);
+    step = STRIP;
   }
   if (mode != STORE_CACHED) v_stream_end();
   for (; blocks > 0; blocks--, in += bytes, out += bytes) p = scan_block(op, &keys, &s, in, out, p, exclusive);
