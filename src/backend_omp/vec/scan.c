@@ -364,9 +364,10 @@ INLINE red_state total(red_lane_op op, const red_lowered *lowered, const uint8_t
 /* In any order: what comes before the first whole vector goes ahead, so that the other stores are whole vectors'. */
 INLINE red_state scan_apart(red_scan_fn *kernel, red_lane_op op, const red_lowered *lowered, const uint8_t *in,
                             uint8_t *out, size_t n, red_state before, unsigned flags, const uint8_t *ahead) {
-  const unsigned bytes = op_bytes(op);
-  const size_t whole = (VB - (uintptr_t)out % VB) / bytes, head = whole < n ? whole : n;
-  const v_u8 first = v_splat(kernel(lowered, in, out, head, before, flags & ~RED_SCAN_STREAM, NULL), bytes);
+  const unsigned bytes = op_bytes(op), cached = flags & ~RED_SCAN_STREAM;
+  const size_t head = (VB - (uintptr_t)out % VB) / bytes;
+  if (n <= head) return kernel(lowered, in, out, n, before, cached, ahead);
+  const v_u8 first = v_splat(kernel(lowered, in, out, head, before, cached, NULL), bytes);
   const red_state now = v_state(op, v_op(op, v_splat(before, bytes), first));
   const red_state rest = kernel(lowered, in + head * bytes, out + head * bytes, n - head, now, flags, ahead);
   return v_state(op, v_op(op, first, v_splat(rest, bytes)));
