@@ -10,9 +10,17 @@ namespace red {
 
 constexpr unsigned rows = 32;
 
+/* Bytes of a number that lanes add, of which there may be several side by side. */
+template <class T> constexpr unsigned number_bytes = sizeof(T);
+
+/* By value: a choice between elements of an array would put the array into memory. */
+template <class T> __device__ inline T either(bool first, T a, T b) {
+  return first ? a : b;
+}
+
 /* A tile is what a block of 128 threads takes: one chunk, two or four, `Lanes` adjacent lanes in each thread. */
 template <class T, unsigned Lanes> struct Shape {
-  static constexpr unsigned lanes = 512 / sizeof(T); /* of a row */
+  static constexpr unsigned lanes = 512 / number_bytes<T>; /* of a row */
   static constexpr unsigned chunk = lanes * rows;
   static constexpr unsigned threads = lanes / Lanes;          /* of a chunk */
   static constexpr unsigned chunks = block_threads / threads; /* of a tile */
@@ -50,10 +58,11 @@ template <class T, class Merge> __device__ inline T fold_lanes(T (&a)[1], Merge 
 }
 
 /* Two lanes in each thread: a chunk is a warp, a tile four of them. */
-template <class Merge> __device__ inline double fold_lanes(double (&a)[2], Merge merge, FoldScratch<double> &scratch) {
+template <class T, class Merge> __device__ inline T fold_lanes(T (&a)[2], Merge merge, FoldScratch<T> &scratch) {
+  static_assert(Shape<T, 2>::threads == 32, "a warp has a chunk");
   unsigned thread = threadIdx.x % 32;
   bool upper = thread & 16;
-  double one = merge(upper ? a[1] : a[0], warp_xor(upper ? a[0] : a[1], 16));
+  T one = merge(either(upper, a[1], a[0]), warp_xor(either(upper, a[0], a[1]), 16));
 #pragma unroll
   for (unsigned h = 8; h > 0; h /= 2) one = merge(one, warp_xor(one, h));
   one = merge(one, warp_xor(one, 16)); /* lanes 0 and 1 of the last two */
@@ -66,17 +75,18 @@ template <class Merge> __device__ inline double fold_lanes(double (&a)[2], Merge
 template <class T, class Merge> __device__ inline T fold_warp(const T (&a)[4], Merge merge) {
   unsigned thread = threadIdx.x % 32;
   bool upper = thread & 16, second = thread & 8;
-  T low = merge(upper ? a[2] : a[0], warp_xor(upper ? a[0] : a[2], 16));
-  T high = merge(upper ? a[3] : a[1], warp_xor(upper ? a[1] : a[3], 16));
-  T one = merge(second ? high : low, warp_xor(second ? low : high, 8));
+  T low = merge(either(upper, a[2], a[0]), warp_xor(either(upper, a[0], a[2]), 16));
+  T high = merge(either(upper, a[3], a[1]), warp_xor(either(upper, a[1], a[3]), 16));
+  T one = merge(either(second, high, low), warp_xor(either(second, low, high), 8));
 #pragma unroll
   for (unsigned h = 4; h > 0; h /= 2) one = merge(one, warp_xor(one, h));
   one = merge(one, warp_xor(one, 16)); /* lanes 0 and 2, 1 and 3 of the last four */
   return merge(one, warp_xor(one, 8));
 }
 
-template <class Merge> __device__ inline float fold_lanes(float (&a)[4], Merge merge, FoldScratch<float> &scratch) {
-  float one = fold_warp(a, merge);
+template <class T, class Merge> __device__ inline T fold_lanes(T (&a)[4], Merge merge, FoldScratch<T> &scratch) {
+  static_assert(Shape<T, 4>::threads == 32, "a warp has a chunk");
+  T one = fold_warp(a, merge);
   if (threadIdx.x % 32 == 0) scratch.lane[threadIdx.x / 32] = one;
   __syncthreads();
   return merge(merge(scratch.lane[0], scratch.lane[1]), merge(scratch.lane[2], scratch.lane[3]));

@@ -7,7 +7,25 @@
 
 namespace red {
 
+/* Of elements or products, and of their magnitudes. */
 template <class T> struct Pair { T sum, size; };
+
+template <class T> constexpr unsigned number_bytes<Pair<T>> = sizeof(T);
+
+template <class T> __device__ inline Pair<T> either(bool first, const Pair<T> &a, const Pair<T> &b) {
+  return {first ? a.sum : b.sum, first ? a.size : b.size};
+}
+
+struct AddPairs {
+  template <class T> __device__ Pair<T> operator()(const Pair<T> &a, const Pair<T> &b) const {
+    return {a.sum + b.sum, a.size + b.size};
+  }
+};
+
+template <class Map, class T> __device__ inline void add_to(Pair<T> &a, T x, T y) {
+  a.sum = Map::next(a.sum, x, y);
+  a.size = Map::next(a.size, static_cast<T>(fabs(x)), static_cast<T>(fabs(y)));
+}
 
 template <class T> struct PairPolicy {
   using State = Pair<T>;
@@ -50,22 +68,13 @@ private:
   __device__ static uint64_t bits_of(double x) { return static_cast<uint64_t>(__double_as_longlong(x)); }
 };
 
-/* The sums of a thread's lanes: of elements or products, and of their magnitudes. */
-template <class T, unsigned Lanes> struct Lanes2 {
-  T sum[Lanes], size[Lanes];
-  template <class Map> __device__ void add(unsigned v, T x, T y) {
-    sum[v] = Map::next(sum[v], x, y);
-    size[v] = Map::next(size[v], static_cast<T>(fabs(x)), static_cast<T>(fabs(y)));
-  }
-};
-
 /*
  * Any chunk, some rows at a time. Whole: nothing is missing. What is, is -0 times +0, which changes nothing; a sum adds
  * x times 1.
  */
 template <bool Whole, class T, class Load>
 __device__ inline void add_rows(const Load &load, const char *in, const char *in2, unsigned left, unsigned lane,
-                                Lanes2<T, Load::lanes> &a) {
+                                Pair<T> (&a)[Load::lanes]) {
   constexpr unsigned row_lanes = 512 / sizeof(T), batch = 16 / Load::lanes;
   const T missing = static_cast<T>(-0.0);
 #pragma unroll 1
@@ -83,15 +92,15 @@ __device__ inline void add_rows(const Load &load, const char *in, const char *in
 #pragma unroll
     for (unsigned i = 0; i < batch; i++)
 #pragma unroll
-      for (unsigned v = 0; v < Load::lanes; v++) a.template add<Product>(v, x[i][v], y[i][v]);
+      for (unsigned v = 0; v < Load::lanes; v++) add_to<Product>(a[v], x[i][v], y[i][v]);
   }
 }
 
 /* A full chunk whose rows can be loaded as they are. */
 template <class Map, class T, class Load>
-__device__ inline void add_all_rows(const Load &load, const char *in, const char *in2, Lanes2<T, Load::lanes> &a) {
+__device__ inline void add_all_rows(const Load &load, const char *in, const char *in2, Pair<T> (&a)[Load::lanes]) {
   take_chunk<T, Load, Map::inputs, false>(load, in, in2,
-                                          [&](unsigned, unsigned v, T x, T y) { a.template add<Map>(v, x, y); });
+                                          [&](unsigned, unsigned v, T x, T y) { add_to<Map>(a[v], x, y); });
 }
 
 /* Where this thread's lanes of tile t begin. */
@@ -110,34 +119,20 @@ template <class T, class Load> struct PairColumn {
   }
 };
 
-template <class T, unsigned Lanes> __device__ inline Lanes2<T, Lanes> no_lanes() {
-  Lanes2<T, Lanes> none;
+template <class T, unsigned Lanes> __device__ inline void clear(Pair<T> (&a)[Lanes]) {
 #pragma unroll
-  for (unsigned v = 0; v < Lanes; v++) none.sum[v] = none.size[v] = static_cast<T>(-0.0);
-  return none;
-}
-
-template <class T> struct PairScratch {
-  CombineScratch combine;
-  FoldScratch<T> sums, sizes;
-};
-
-template <class T, unsigned Lanes, class Policy>
-__device__ inline Pair<T> fold_pair(Lanes2<T, Lanes> &a, const Policy &policy, PairScratch<T> &scratch) {
-  Pair<T> pair;
-  pair.sum = fold_lanes(a.sum, policy.add, scratch.sums);
-  pair.size = fold_lanes(a.size, policy.add, scratch.sizes);
-  return pair;
+  for (unsigned v = 0; v < Lanes; v++) a[v] = {static_cast<T>(-0.0), static_cast<T>(-0.0)};
 }
 
 /* Of aligned arrays. */
 template <class T, class Load> __device__ inline void reduce_pair(const red_cuda_reduce &args) {
   constexpr unsigned bytes = sizeof(typename Load::Word) / Load::lanes;
-  __shared__ PairScratch<T> scratch;
+  __shared__ Scratch<Pair<T>> scratch;
   const PairPolicy<T> policy(args.element);
   auto tile = [&](uint64_t t) {
     const PairColumn<T, Load> column(args, t);
-    Lanes2<T, Load::lanes> a = no_lanes<T, Load::lanes>();
+    Pair<T> a[Load::lanes];
+    clear(a);
     const uint64_t at = column.lane * bytes;
     if (!column.full)
       add_rows<false>(Load(), column.in, column.in2, column.left, column.lane, a);
@@ -145,13 +140,13 @@ template <class T, class Load> __device__ inline void reduce_pair(const red_cuda
       add_all_rows<Product>(Load(), column.in + at, column.in2 + at, a);
     else
       add_all_rows<Itself>(Load(), column.in + at, nullptr, a);
-    return fold_pair(a, policy, scratch);
+    return fold_lanes(a, AddPairs(), scratch.fold);
   };
   reduce_tiles(args, policy, tile, scratch.combine);
 }
 
 template <class T, unsigned Dtype>
-__device__ inline void add_any(const red_cuda_reduce &args, uint64_t t, Lanes2<T, 1> &a) {
+__device__ inline void add_any(const red_cuda_reduce &args, uint64_t t, Pair<T> (&a)[1]) {
   using Load = LoadOne<T, Dtype>;
   const PairColumn<T, Load> column(args, t);
   if (column.full)
@@ -162,10 +157,11 @@ __device__ inline void add_any(const red_cuda_reduce &args, uint64_t t, Lanes2<T
 
 /* Element by element. */
 template <class T> __device__ inline void reduce_any_pair(const red_cuda_reduce &args) {
-  __shared__ PairScratch<T> scratch;
+  __shared__ Scratch<Pair<T>> scratch;
   const PairPolicy<T> policy(args.element);
   auto tile = [&](uint64_t t) {
-    Lanes2<T, 1> a = no_lanes<T, 1>();
+    Pair<T> a[1];
+    clear(a);
     switch (args.element.in) {
     case RED_F16:
       add_any<T, RED_F16>(args, t, a);
@@ -180,7 +176,7 @@ template <class T> __device__ inline void reduce_any_pair(const red_cuda_reduce 
       add_any<T, RED_F64>(args, t, a);
       break;
     }
-    return fold_pair(a, policy, scratch);
+    return fold_lanes(a, AddPairs(), scratch.fold);
   };
   reduce_tiles(args, policy, tile, scratch.combine);
 }
