@@ -5,10 +5,10 @@
  *
  *   cuda_survey [reductions] [floats] [shifted] [bounds] [scans] [list]     reductions to scans without one of them
  *
- * `floats`: reductions of floats alone. What is shown: each that takes more than the roofline over 0.9, and for every
- * operator the others' worst; with `list`, everything. `shifted`: inputs that begin one element behind a boundary.
- * `bounds`: as the host sees it, where the result goes, over the time of the same without a bound. Scans: over the time
- * of a copy.
+ * `floats`: reductions of floats alone. What is shown: each that takes more than the roofline over 0.9, and how
+ * many others there are and the worst of them; with `list`, everything. `shifted`: inputs that begin one element behind
+ * a boundary. `bounds`: as the host sees it, where the result goes, over the time of the same without a bound. `scans`:
+ * of floats, over the time of a copy.
  */
 #include "cuda_measure.cuh"
 
@@ -168,8 +168,8 @@ void survey_bounds() {
 }
 
 void survey_scans() {
-  begin_table("inclusive scans, over a copy of as many bytes");
-  for_all(RED_INCLUSIVE_SCAN, dtypes, [&](const red_problem &problem) {
+  begin_table("inclusive scans of floats, over a copy of as many bytes");
+  for_all(RED_INCLUSIVE_SCAN, floats, [&](const red_problem &problem) {
     red_problem resolved = problem;
     RED_DO(red_problem_resolve(&resolved));
     size_t bytes = problem.n * (red_dtype_bytes(resolved.in) + red_dtype_bytes(resolved.out)) / 2;
