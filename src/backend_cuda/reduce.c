@@ -7,8 +7,9 @@
 /*
  * Blocks that poll hold a place on the device until those of lower index have come; one for each group of tiles, so
  * that half of the places are left for the others, and another stream's grid that polls takes no more. Beyond that,
- * some 16 GB, a second launch folds the groups; where there is no kernel for it, tile indices come from a ticket, for
- * which every block waits before it loads. (More such grids side by side rely on blocks of lower index starting first.)
+ * some 16 GB, a second launch folds the groups; of statistics, which have no kernel for it, tile indices come from a
+ * ticket, for which every block waits before it loads. (More such grids side by side rely on blocks of lower index
+ * starting first.)
  */
 static bool polls_too_many(const red_cuda_plan *plan, const red_cuda_shape *shape, uint64_t tiles) {
   uint64_t resident = shape->function->resident;
@@ -26,7 +27,10 @@ static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
   const red_cuda_shape *best = &plan->best;
   bool at_once = plan->combine == RED_CUDA_POLL || plan->combine == RED_CUDA_LAST;
-  if (plan->large.function != NULL && job->n > plan->large_elements && at_once) return &plan->large;
+  const red_cuda_shape *large = &plan->large;
+  if (large->function != NULL && job->n > plan->large_elements && at_once &&
+      !polls_too_many(plan, large, tiles_of(job, large)))
+    return large;
   if (best->function == NULL) return &plan->any;
   bool aligned = job->in % plan->alignment == 0 && job->in2 % plan->alignment == 0;
   if (!aligned) best = &plan->shifted;
@@ -57,9 +61,10 @@ static red_cuda_reduce make_args(const red_cuda_job *job, const red_cuda_shape *
   if (args.combine == RED_CUDA_LAST && red_cuda_counters(args.tiles, group) > RED_CUDA_COUNTERS)
     args.combine = RED_CUDA_POLL;
   if (args.combine == RED_CUDA_POLL && args.tiles > 1 && polls_too_many(plan, shape, args.tiles)) {
-    bool twice = plan->groups != NULL && shape != &plan->large;
-    if (twice) args.combine = RED_CUDA_TWO;
-    args.ordered = !twice;
+    if (plan->groups != NULL)
+      args.combine = RED_CUDA_TWO;
+    else
+      args.ordered = true;
   }
   if (job->question != NULL) {
     args.answer = (red_cuda_answer *)(uintptr_t)job->question->device;

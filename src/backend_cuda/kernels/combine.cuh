@@ -7,7 +7,8 @@
  * pairs is folded, a missing operand being the exact identity: complete nodes of the canonical order.
  *
  * Polling needs no order of dispatch: a block that polls occupies one slot of a multiprocessor, there is one for each
- * group, and where those could fill the device the host makes two launches, or hands out tile indices by ticket.
+ * group, and where those could fill the device the host makes two launches, or, of statistics, hands out tile indices
+ * by ticket.
  */
 #ifndef RED_CUDA_COMBINE_CUH
 #define RED_CUDA_COMBINE_CUH

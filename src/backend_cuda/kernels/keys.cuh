@@ -201,13 +201,13 @@ struct LeastHalf {
     take(rule, x.z);
     take(rule, x.w);
   }
-  /* False where a NaN is among them. */
-  template <bool Zeros> __device__ bool find(const KeyRule<2> &rule, int32_t &key) const {
+  /* False where a NaN is among them. Zeros are equal. */
+  __device__ bool find(const KeyRule<2> &rule, int32_t &key) const {
     const uint32_t inf = rule.inf & 0xffff, smallest = min(least & 0xffff, least >> 16);
     const uint32_t greatest = max(most & 0xffff, most >> 16);
     const int32_t upper = max(static_cast<int32_t>(positive) >> 16, static_cast<int32_t>(positive << 16) >> 16);
     uint32_t bits = greatest >= 0x8000 ? greatest : smallest;
-    if (Zeros && (bits & 0x7fff) == 0) bits = rule.flip & 0x8000; /* what +0 is when it is negated, or not */
+    if ((bits & 0x7fff) == 0) bits = rule.flip & 0x8000; /* what +0 is when it is negated, or not */
     key = static_cast<int16_t>(bits ^ (bits >= 0x8000 ? 0x7fffu : 0));
     return greatest <= (0x8000 | inf) && upper <= static_cast<int32_t>(inf);
   }
@@ -222,12 +222,12 @@ __device__ inline typename KeyRule<Bytes>::Key least_key(const KeyRule<Bytes> &r
     for (unsigned i = 0; i < Count; i++) least.take(rule, x[i]);
     if (!least.nan) return least.template key<Zeros>(rule);
   }
-  if constexpr (Bytes == 2 && Float) {
+  if constexpr (Bytes == 2 && Float && Zeros) { /* minima alone are as fast without, and small ones faster */
     LeastHalf least;
     int32_t key;
 #pragma unroll
     for (unsigned i = 0; i < Count; i++) least.take(rule, x[i]);
-    if (least.template find<Zeros>(rule, key)) return key;
+    if (least.find(rule, key)) return key;
   }
   LeastKey<Bytes, Float, Zeros> least;
 #pragma unroll

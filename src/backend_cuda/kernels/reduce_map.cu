@@ -168,8 +168,8 @@ KERNEL(reduce_map_bf16_wide, 5, reduce_mapped, double, red::LoadBF16Pair, RED_FI
 
 KERNEL(reduce_shifted_f16, 4, reduce_shifted, float, red::LoadF16, RED_FINISH_MEAN)
 KERNEL(reduce_shifted_bf16, 4, reduce_shifted, float, red::LoadBF16, RED_FINISH_MEAN)
-KERNEL(reduce_shifted_f16_wide, 7, reduce_shifted, double, red::LoadF16Pair, RED_FINISH_ROOT)
-KERNEL(reduce_shifted_bf16_wide, 7, reduce_shifted, double, red::LoadBF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_shifted_f16_wide, 5, reduce_shifted, double, red::LoadF16Pair, RED_FINISH_ROOT)
+KERNEL(reduce_shifted_bf16_wide, 5, reduce_shifted, double, red::LoadBF16Pair, RED_FINISH_ROOT)
 
 KERNEL(reduce_map_any_f32, 5, reduce_any, float, RED_FINISH_VALUE)
 KERNEL(reduce_map_any_f64, 4, reduce_any, double, RED_FINISH_ROOT)

@@ -10,7 +10,8 @@
 
 namespace red {
 
-constexpr unsigned shifted_batch = 16; /* rows in flight */
+/* Rows in flight: 128 bytes of each input in a thread. */
+template <class Word> constexpr unsigned shifted_batch = 128 / sizeof(Word);
 
 __device__ inline uint32_t next_thread(uint32_t word) {
   return __shfl_sync(0xffffffffu, word, (threadIdx.x + 1) % 32);
@@ -33,7 +34,8 @@ __device__ inline uint2 cut_out(uint2 word, uint2 after, unsigned bytes) {
 template <class Word> struct ShiftedColumn {
   const Word *own; /* this thread's aligned word of row 0 */
   unsigned bytes;  /* from there to its lanes */
-  Word word[shifted_batch + 1];
+  static constexpr unsigned batch = shifted_batch<Word>;
+  Word word[batch + 1];
 
   __device__ explicit ShiftedColumn(const char *in) : bytes(reinterpret_cast<uintptr_t>(in) % sizeof(Word)) {
     own = reinterpret_cast<const Word *>(in - bytes) + threadIdx.x % 32;
@@ -42,8 +44,8 @@ template <class Word> struct ShiftedColumn {
   /* The last thread's next word is the first one of the row after. */
   __device__ void load(unsigned first) {
 #pragma unroll
-    for (unsigned r = 0; r < shifted_batch; r++) word[r] = __ldg(own + (first + r) * 32);
-    if (bytes != 0 && threadIdx.x % 32 == 0) word[shifted_batch] = __ldg(own + (first + shifted_batch) * 32);
+    for (unsigned r = 0; r < batch; r++) word[r] = __ldg(own + (first + r) * 32);
+    if (bytes != 0 && threadIdx.x % 32 == 0) word[batch] = __ldg(own + (first + batch) * 32);
   }
 
   __device__ Word row(unsigned r) const {
@@ -55,13 +57,14 @@ template <class Word> struct ShiftedColumn {
 template <class T, class Load, class Map>
 __device__ inline void add_shifted(const Load &load, const char *in, const char *in2, T (&a)[Load::lanes]) {
   static_assert(Shape<T, Load::lanes>::threads == 32, "a warp loads a row");
+  constexpr unsigned batch = shifted_batch<typename Load::Word>;
   ShiftedColumn<typename Load::Word> first(in), second(in2);
 #pragma unroll 1
-  for (unsigned r = 0; r < rows; r += shifted_batch) {
+  for (unsigned r = 0; r < rows; r += batch) {
     first.load(r);
     if constexpr (Map::inputs == 2) second.load(r);
 #pragma unroll
-    for (unsigned i = 0; i < shifted_batch; i++) {
+    for (unsigned i = 0; i < batch; i++) {
       T x[Load::lanes], y[Load::lanes];
       load.widen(first.row(i), x);
       if constexpr (Map::inputs == 2) load.widen(second.row(i), y);
