@@ -43,6 +43,19 @@ static void fill_with_few(random_state *random, red_dtype dtype, unsigned char *
   }
 }
 
+/* Every dtype, inclusive and exclusive, n elements. */
+static void settle(red_op op, uint64_t n, unsigned char *in, random_state *random) {
+  for (unsigned dtype = 1; dtype < RED_DTYPE_COUNT; dtype++)
+    for (unsigned kind = RED_INCLUSIVE_SCAN; kind <= RED_EXCLUSIVE_SCAN; kind++) {
+      red_problem problem = RED_PROBLEM_INIT((red_kind)kind, op, (red_dtype)dtype, n), resolved = problem;
+      if (red_problem_resolve(&resolved) != RED_OK) continue;
+      problem.has_init = random_below(random, 3) == 0;
+      problem.init = random_scalar(random, resolved.acc);
+      fill_with_few(random, problem.in, in, n);
+      check(&problem, in, n * red_dtype_bytes(problem.in), "settled");
+    }
+}
+
 START_TEST(settled) {
   enum {
     MOST = 20000
@@ -51,29 +64,33 @@ START_TEST(settled) {
   random_state random = random_start(1);
   for (unsigned repeat = suite_repeat(4); repeat > 0; repeat--)
     for (size_t op = 0; op < sizeof settling / sizeof *settling; op++)
-      for (unsigned dtype = 1; dtype < RED_DTYPE_COUNT; dtype++)
-        for (unsigned kind = RED_INCLUSIVE_SCAN; kind <= RED_EXCLUSIVE_SCAN; kind++) {
-          const uint64_t n = random_length(&random, MOST - 2);
-          red_problem problem = RED_PROBLEM_INIT((red_kind)kind, settling[op], (red_dtype)dtype, n), resolved = problem;
-          if (red_problem_resolve(&resolved) != RED_OK) continue;
-          problem.has_init = random_below(&random, 3) == 0;
-          problem.init = random_scalar(&random, resolved.acc);
-          fill_with_few(&random, problem.in, in, n);
-          check(&problem, in, n * red_dtype_bytes(problem.in), "settled");
-        }
+      settle(settling[op], random_length(&random, MOST - 2), in, &random);
 }
 END_TEST
 
-/* Each element changes the minimum: no look ahead helps. */
+/* So long that the kernels for large arrays have them, whatever the dtype. */
+START_TEST(settled_late) {
+  enum {
+    LEAST = 270000,
+    MOST = 400000
+  };
+  unsigned char *in = malloc(MOST * 8);
+  random_state random = random_start(6);
+  for (size_t op = 0; op < 4; op++) settle(settling[op], LEAST + random_below(&random, MOST - LEAST), in, &random);
+  free(in);
+}
+END_TEST
+
+/* Each element, or each eighth, changes the minimum: no look ahead helps. */
 START_TEST(descending) {
   enum {
-    N = 30011
+    N = 300011
   };
   static float x[N];
   static int16_t k[N];
   for (int i = 0; i < N; i++) {
     x[i] = (float)(N / 2 - i);
-    k[i] = (int16_t)(N / 2 - i);
+    k[i] = (int16_t)((N / 2 - i) / 8);
   }
   for (unsigned kind = RED_INCLUSIVE_SCAN; kind <= RED_EXCLUSIVE_SCAN; kind++) {
     red_problem floats = RED_PROBLEM_INIT((red_kind)kind, RED_MIN, RED_F32, N), integers = floats;
@@ -185,6 +202,7 @@ static void close_context(void) {
 static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_context, close_context);
   tcase_add_test(tests, settled);
+  tcase_add_test(tests, settled_late);
   tcase_add_test(tests, descending);
   tcase_add_test(tests, products);
   tcase_add_test(tests, three_factors);

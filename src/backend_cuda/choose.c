@@ -143,6 +143,9 @@ static const struct {
 } hot_scans[] = {
     {RED_F32, RED_F32, 4, RED_CUDA_scan_small_f32, RED_CUDA_scan_large_f32, RED_CUDA_scan_pipe_f32},
     {RED_F64, RED_F64, 8, RED_CUDA_scan_small_f64, RED_CUDA_scan_large_f64, RED_CUDA_scan_pipe_f64},
+    {RED_F32, RED_F32, 8, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f32_wide},
+    {RED_F16, RED_F16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f16_wide},
+    {RED_BF16, RED_BF16, 8, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_bf16_wide},
     {RED_F16, RED_F16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_f16},
     {RED_BF16, RED_BF16, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_bf16},
     {RED_I8, RED_I8, 4, RED_CUDA_NO_KERNEL, RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_i8},
@@ -169,6 +172,15 @@ static bool is_hot(const red_lowered *lowered, size_t row) {
   return lowered->acc_bytes >= lowered->out_bytes;
 }
 
+/* Minima, by width, of integers and of floats. */
+static red_cuda_kernel least_scan(const red_lowered *lowered) {
+  static const red_cuda_kernel integers[] = {RED_CUDA_scan_pipe_min_i8, RED_CUDA_scan_pipe_min_i16,
+                                             RED_CUDA_scan_pipe_min_i32, RED_CUDA_scan_pipe_min_i64};
+  static const red_cuda_kernel floats[] = {RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_min_half, RED_CUDA_scan_pipe_min_f32,
+                                           RED_CUDA_scan_pipe_min_f64};
+  return (lowered->in_float ? floats : integers)[width_index(lowered->in_bytes)];
+}
+
 static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowered *lowered) {
   bool wide = lowered->acc_bytes == 8;
   red_cuda_choice c = {.any = !lowered->canonical ? RED_CUDA_scan_any_word
@@ -188,6 +200,8 @@ static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowe
     c.large_tile = VECTOR_TILE / lowered->in_bytes;
     if (red_cuda_pipe_shared(device) > 0) c.best = hot_scans[row].pipe;
   }
+  if (lowered->family == RED_FAMILY_MIN && lowered->in == lowered->out && red_cuda_pipe_shared(device) > 0)
+    c.best = least_scan(lowered);
   return c;
 }
 

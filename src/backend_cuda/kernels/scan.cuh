@@ -344,6 +344,12 @@ __device__ inline uint64_t state_bits(double x) {
 __device__ inline uint64_t state_bits(uint32_t x) {
   return x;
 }
+__device__ inline uint64_t state_bits(int32_t x) {
+  return static_cast<uint64_t>(static_cast<int64_t>(x));
+}
+__device__ inline uint64_t state_bits(int64_t x) {
+  return static_cast<uint64_t>(x);
+}
 __device__ inline uint64_t state_bits(uint64_t x) {
   return x;
 }

@@ -49,6 +49,25 @@ struct SumBF16 : SumFloat<float, uint16_t> {
   __device__ uint16_t narrow(float value) const { return f32_to_bf16(value); }
 };
 
+/* The same by way of f64. */
+struct SumF32Wide : SumFloat<double, uint32_t> {
+  using SumFloat::SumFloat;
+  __device__ double widen(uint32_t bits) const { return static_cast<double>(__uint_as_float(bits)); }
+  __device__ uint32_t narrow(double value) const { return canonical_bits(static_cast<float>(value)); }
+};
+
+struct SumF16Wide : SumFloat<double, uint16_t> {
+  using SumFloat::SumFloat;
+  __device__ double widen(uint16_t bits) const { return f16_to_f64(bits); }
+  __device__ uint16_t narrow(double value) const { return narrow_f16(value); }
+};
+
+struct SumBF16Wide : SumFloat<double, uint16_t> {
+  using SumFloat::SumFloat;
+  __device__ double widen(uint16_t bits) const { return bf16_to_f64(bits); }
+  __device__ uint16_t narrow(double value) const { return narrow_bf16(value); }
+};
+
 /* Integers into as many bits or more; where at most 32 of them are kept, 32 suffice for the sum. */
 template <class In, class State, class Out> struct SumInteger {
   using T = State;
