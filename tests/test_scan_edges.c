@@ -142,6 +142,26 @@ START_TEST(products) {
 }
 END_TEST
 
+/* So long that the kernels for large arrays have them. */
+START_TEST(products_late) {
+  enum {
+    LEAST = 140000,
+    MOST = 200000
+  };
+  unsigned char *in = malloc(MOST * 8);
+  random_state random = random_start(7);
+  for (unsigned repeat = suite_repeat(4); repeat > 0; repeat--)
+    for (unsigned dtype = RED_F16; dtype <= RED_F64; dtype++) {
+      const uint64_t n = LEAST + random_below(&random, MOST - LEAST);
+      red_problem problem =
+          RED_PROBLEM_INIT(repeat % 2 ? RED_INCLUSIVE_SCAN : RED_EXCLUSIVE_SCAN, RED_PROD, (red_dtype)dtype, n);
+      fill_with_factors(&random, problem.in, in, n);
+      check(&problem, in, n * red_dtype_bytes(problem.in), "long products");
+    }
+  free(in);
+}
+END_TEST
+
 /* Three factors among ones, of all kinds: what the first two become meets the third one in the same strip or a later
  * one. */
 START_TEST(three_factors) {
@@ -205,6 +225,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, settled_late);
   tcase_add_test(tests, descending);
   tcase_add_test(tests, products);
+  tcase_add_test(tests, products_late);
   tcase_add_test(tests, three_factors);
   tcase_add_test(tests, rippling_products);
 }

@@ -172,13 +172,19 @@ static bool is_hot(const red_lowered *lowered, size_t row) {
   return lowered->acc_bytes >= lowered->out_bytes;
 }
 
-/* Minima, by width, of integers and of floats. */
-static red_cuda_kernel least_scan(const red_lowered *lowered) {
+/* Large scans but for sums: minima, by width, of integers and of floats; products of floats. */
+static red_cuda_kernel other_scan(const red_lowered *lowered) {
   static const red_cuda_kernel integers[] = {RED_CUDA_scan_pipe_min_i8, RED_CUDA_scan_pipe_min_i16,
                                              RED_CUDA_scan_pipe_min_i32, RED_CUDA_scan_pipe_min_i64};
   static const red_cuda_kernel floats[] = {RED_CUDA_NO_KERNEL, RED_CUDA_scan_pipe_min_half, RED_CUDA_scan_pipe_min_f32,
                                            RED_CUDA_scan_pipe_min_f64};
-  return (lowered->in_float ? floats : integers)[width_index(lowered->in_bytes)];
+  static const red_cuda_kernel products[] = {RED_CUDA_scan_pipe_prod_f16, RED_CUDA_scan_pipe_prod_bf16,
+                                             RED_CUDA_scan_pipe_prod_f32, RED_CUDA_scan_pipe_prod_f64};
+  if (lowered->in != lowered->out) return RED_CUDA_NO_KERNEL;
+  if (lowered->family == RED_FAMILY_MIN) return (lowered->in_float ? floats : integers)[width_index(lowered->in_bytes)];
+  bool by_default = lowered->acc_bytes == (lowered->in == RED_F64 ? 8 : 4);
+  if (lowered->family == RED_FAMILY_MUL && lowered->canonical && by_default) return products[lowered->in - RED_F16];
+  return RED_CUDA_NO_KERNEL;
 }
 
 static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowered *lowered) {
@@ -200,8 +206,7 @@ static red_cuda_choice choose_scan(const red_cuda_device *device, const red_lowe
     c.large_tile = VECTOR_TILE / lowered->in_bytes;
     if (red_cuda_pipe_shared(device) > 0) c.best = hot_scans[row].pipe;
   }
-  if (lowered->family == RED_FAMILY_MIN && lowered->in == lowered->out && red_cuda_pipe_shared(device) > 0)
-    c.best = least_scan(lowered);
+  if (lowered->family != RED_FAMILY_ADD && red_cuda_pipe_shared(device) > 0) c.best = other_scan(lowered);
   return c;
 }
 

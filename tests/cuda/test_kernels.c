@@ -92,10 +92,10 @@ START_TEST(scans) {
           if (!possible(&problem)) continue;
           check(&problem, &random, 0);
           check(&problem, &random, 1);
-          const int piped = (o == 0 || o == 2) && !exclusive;
+          const int piped = o < 3 && !exclusive;
           problem.n = piped ? PIPED * 4 / red_dtype_bytes(dtypes[d]) : ONE_TILE;
           check(&problem, &random, 0);
-          if (!piped || o == 2 || dtypes[d] < RED_F16 || dtypes[d] == RED_F64) continue;
+          if (!piped || o > 0 || dtypes[d] < RED_F16 || dtypes[d] == RED_F64) continue;
           problem.acc = RED_F64;
           check(&problem, &random, 0);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scans for minima and maxima, for large arrays on compute capability 9.0 and above: the least of signed keys
- * (core/lower.h), from which the element is made again.
+ * Scans for minima, maxima and products, for large arrays on compute capability 9.0 and above. Minima are the least of
+ * signed keys (core/lower.h), from which the element is made again.
  */
 #include <type_traits>
 
@@ -40,6 +40,13 @@ template <class Bits, bool Float> struct Least {
   }
 };
 
+template <class Sums> struct Products : Sums {
+  using Sums::Sums;
+  using Op = Prod;
+  __device__ Op op() const { return Op(); }
+  __device__ typename Sums::T identity() const { return 1; }
+};
+
 using LeastI8 = Least<uint8_t, false>;
 using LeastI16 = Least<uint16_t, false>;
 using LeastI32 = Least<uint32_t, false>;
@@ -57,3 +64,8 @@ SCAN_PIPE(scan_pipe_min_i64, LeastI64)
 SCAN_PIPE(scan_pipe_min_half, LeastHalf)
 SCAN_PIPE(scan_pipe_min_f32, LeastF32)
 SCAN_PIPE(scan_pipe_min_f64, LeastF64)
+
+SCAN_PIPE(scan_pipe_prod_f16, Products<red::SumF16>)
+SCAN_PIPE(scan_pipe_prod_bf16, Products<red::SumBF16>)
+SCAN_PIPE(scan_pipe_prod_f32, Products<red::SumF32>)
+SCAN_PIPE(scan_pipe_prod_f64, Products<red::SumF64>)
