@@ -133,7 +133,16 @@ class Page:
 
     def run_c(self, block, text):
         warnings = ['-std=c11', '-D_POSIX_C_SOURCE=200809L', '-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror']
-        return self.call(self.compile('.c', text, *shlex.split(os.environ['CC']), *warnings))
+        program = self.compile('.c', text, *shlex.split(os.environ['CC']), *warnings)
+        if block.needs == 'opencl':
+            self.need_device('opencl')
+        return self.call(program)
+
+    def need_device(self, backend):
+        info = self.call('redtool', 'info')
+        if not re.search(rf'^{backend}:\S+ +(?!not available)', info, re.M):
+            reason = re.search(rf'^{backend}\S* +not available: (.*)', info, re.M)
+            raise Skip(f'compiled, not run: {reason.group(1) if reason else "no such device"}')
 
     def opencl_flags(self):
         has_it = subprocess.run([*shlex.split(os.environ['CC']), '-E', '-x', 'c', '-'], input='#include <CL/cl.h>\n',
@@ -155,10 +164,7 @@ class Page:
     def run_cuda(self, block, text):
         """Compiled wherever nvcc is, run where libred finds a device."""
         program = self.compile('.cu', text, command('nvcc'), '-std=c++17')
-        info = self.call('redtool', 'info')
-        if not re.search(r'^cuda:0 +(?!not available)', info, re.M):
-            reason = re.search(r'^cuda\S* +not available: (.*)', info, re.M)
-            raise Skip(f'compiled, not run: {reason.group(1) if reason else "no CUDA device"}')
+        self.need_device('cuda')
         return self.call(program)
 
     def run_opencl(self, block, text):
@@ -171,7 +177,8 @@ class Page:
 def check_output(block, printed):
     if block.prints is None:
         return
-    pattern = '.*'.join(re.escape(part) for part in block.prints.rstrip().split('...'))
+    lines = block.prints.rstrip().replace('\n...\n', '...\n') # a line of dots is any number of lines
+    pattern = '.*'.join(re.escape(part) for part in lines.split('...'))
     if not re.fullmatch(pattern, (printed or '').rstrip(), re.S):
         raise RuntimeError(f'it printed\n{printed}\nand the page says\n{block.prints}')
 
