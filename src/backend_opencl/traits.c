@@ -243,6 +243,7 @@ void red_cl_inspect(cl_platform_id platform, cl_device_id device, unsigned p, un
   device_text(device, CL_DRIVER_VERSION, traits->driver_version, sizeof traits->driver_version);
   traits->type = device_number(device, CL_DEVICE_TYPE, sizeof(cl_device_type));
   traits->units = (uint32_t)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  if (traits->units == 0) traits->units = 1; /* it does not say; work is laid out for one at least */
   traits->memory = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
   traits->most_alloc = device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
   traits->local_memory = device_number(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));

@@ -162,6 +162,36 @@ START_TEST(short_dimensions) {
 }
 END_TEST
 
+static cl_int CL_API_CALL no_units(cl_device_id device, cl_device_info what, size_t room, void *to, size_t *needed) {
+  const cl_uint none = 0;
+  if (what == CL_DEVICE_MAX_COMPUTE_UNITS) return give(&none, sizeof none, room, to, needed);
+  return real.GetDeviceInfo(device, what, room, to, needed);
+}
+
+/* A driver that does not say how many units a device has: it works on, by whatever kernels. */
+START_TEST(units_untold) {
+  static const char *const ways[] = {"RED_OPENCL_SHAPE= RED_OPENCL_SCAN=windows",
+                                     "RED_OPENCL_SHAPE=local RED_OPENCL_REDUCE=launch",
+                                     "RED_OPENCL_SHAPE=local RED_OPENCL_REDUCE=stages"};
+  static int32_t x[30000], scanned[30000];
+  for (int i = 0; i < 30000; i++) x[i] = 1;
+  for (unsigned w = 0; w < sizeof ways / sizeof *ways; w++) {
+    red_context *of;
+    int64_t sum = 0;
+    red_problem scan = RED_PROBLEM_INIT(RED_INCLUSIVE_SCAN, RED_SUM, RED_I32, 30000);
+    scan.out = RED_I32;
+    red_cl.GetDeviceInfo = no_units;
+    ck_red(context_under(ways[w], &of));
+    ck_red(red_reduce(of, RED_SUM, RED_I32, x, 30000, &sum));
+    ck_assert_int_eq(sum, 30000);
+    ck_red(red_run(of, &scan, x, scanned));
+    ck_assert_int_eq(scanned[29999], 30000);
+    red_context_destroy(of);
+    red_cl = real;
+  }
+}
+END_TEST
+
 static cl_int CL_API_CALL small_groups(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
                                        size_t room, void *to, size_t *needed) {
   const size_t most = 2;
@@ -297,6 +327,7 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, subgroup_kernels);
   tcase_add_test(tests, subgroups_of_a_size);
   tcase_add_test(tests, short_dimensions);
+  tcase_add_test(tests, units_untold);
   tcase_add_test(tests, kernel_of_few_items);
   tcase_add_test(tests, long_build_log);
   tcase_add_test(tests, useless_binaries);
