@@ -206,14 +206,22 @@ START_TEST(executions) {
 }
 END_TEST
 
+/* The self-test, which runs in this process then, is hundreds of calls: some of them. */
+static red_status open_with_test(red_context **made) {
+  return context_under("RED_OPENCL_PROBE=0", made);
+}
+
 /* A whole life of a context, in which the n-th of these calls fails; 0 if there was none. */
 static int life(const trial *t, red_status (*open)(red_context **), unsigned n, shim_calls calls) {
   red_context *of = NULL;
   shim_fail(n, calls);
   red_status status = open(&of);
   if (status == RED_OK) status = run(of, t);
-  if (shim_failed() != NULL)
-    check_report(status, n, shim_failed_silently());
+  const char *failed = shim_failed();
+  /* The self-test gives its memory back, and asks before whether it is memory: that cannot be told of either. */
+  const int asked = open == open_with_test && failed != NULL && strcmp(failed, "clGetMemObjectInfo") == 0;
+  if (failed != NULL)
+    check_report(status, n, shim_failed_silently() || asked);
   else
     ck_assert_msg(status == RED_OK, "without a failure: %s", red_last_error());
   if (of != NULL && calls == ONE_CALL && shim_failed() != NULL) {
@@ -241,11 +249,6 @@ static red_status open_fresh(red_context **made) {
 static red_status open_alone(red_context **made) {
   red_context_options options = {.size = sizeof options, .backend = native_id};
   return red_context_create(&options, made);
-}
-
-/* The self-test, which runs in this process then, is hundreds of calls: some of them. */
-static red_status open_with_test(red_context **made) {
-  return context_under("RED_OPENCL_PROBE=0", made);
 }
 
 /*
