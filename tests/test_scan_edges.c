@@ -79,6 +79,8 @@ START_TEST(settled_late) {
   unsigned char *in = malloc(MOST * 8);
   for (size_t op = 0; op < 4; op += 2) /* a minimum or a maximum, the NaNs winning, then losing */
     settle(settling[op + random_below(&random, 2)], LEAST + random_below(&random, MOST - LEAST), in, &random);
+  settle(random_below(&random, 2) ? RED_ALL : RED_ANY, LEAST + random_below(&random, MOST - LEAST), in, &random);
+  settle(RED_COUNT_NONZERO, LEAST + random_below(&random, MOST - LEAST), in, &random);
   free(in);
 }
 END_TEST
@@ -158,6 +160,7 @@ START_TEST(products_late) {
       const uint64_t n = LEAST + random_below(&random, MOST - LEAST);
       red_problem problem =
           RED_PROBLEM_INIT(repeat % 2 ? RED_INCLUSIVE_SCAN : RED_EXCLUSIVE_SCAN, RED_PROD, (red_dtype)dtype, n);
+      if (repeat / 2 % 2) problem.acc = RED_F64;
       fill_with_factors(&random, problem.in, in, n);
       check(&problem, in, n * red_dtype_bytes(problem.in), "long products");
     }

@@ -172,7 +172,7 @@ static bool is_hot(const red_lowered *lowered, size_t row) {
   return lowered->acc_bytes >= lowered->out_bytes;
 }
 
-/* Large scans but for sums: minima, by width, of integers and of floats; products of floats. */
+/* Large scans but for sums: minima, by width, of integers and of floats; products of floats; of what is nonzero. */
 static red_cuda_kernel other_scan(const red_lowered *lowered) {
   static const red_cuda_kernel integers[] = {RED_CUDA_scan_pipe_min_i8, RED_CUDA_scan_pipe_min_i16,
                                              RED_CUDA_scan_pipe_min_i32, RED_CUDA_scan_pipe_min_i64};
@@ -180,10 +180,15 @@ static red_cuda_kernel other_scan(const red_lowered *lowered) {
                                            RED_CUDA_scan_pipe_min_f64};
   static const red_cuda_kernel products[] = {RED_CUDA_scan_pipe_prod_f16, RED_CUDA_scan_pipe_prod_bf16,
                                              RED_CUDA_scan_pipe_prod_f32, RED_CUDA_scan_pipe_prod_f64};
+  static const red_cuda_kernel wide_products[] = {RED_CUDA_scan_pipe_prod_f16_wide, RED_CUDA_scan_pipe_prod_bf16_wide,
+                                                  RED_CUDA_scan_pipe_prod_f32_wide, RED_CUDA_scan_pipe_prod_f64};
+  const bool counts = lowered->finish == RED_FINISH_VALUE;
+  if (lowered->family == RED_FAMILY_COUNT && lowered->out_bytes == (counts ? 8 : 1))
+    return (counts ? RED_CUDA_scan_pipe_count_1 : RED_CUDA_scan_pipe_truth_1) + width_index(lowered->in_bytes);
   if (lowered->in != lowered->out) return RED_CUDA_NO_KERNEL;
   if (lowered->family == RED_FAMILY_MIN) return (lowered->in_float ? floats : integers)[width_index(lowered->in_bytes)];
-  bool by_default = lowered->acc_bytes == (lowered->in == RED_F64 ? 8 : 4);
-  if (lowered->family == RED_FAMILY_MUL && lowered->canonical && by_default) return products[lowered->in - RED_F16];
+  if (lowered->family == RED_FAMILY_MUL && lowered->canonical)
+    return (lowered->acc_bytes == 8 ? wide_products : products)[lowered->in - RED_F16];
   return RED_CUDA_NO_KERNEL;
 }
 

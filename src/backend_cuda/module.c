@@ -37,7 +37,8 @@ static red_status load_module(red_cuda_device *device, red_cuda_module module) {
 static bool is_pipeline(red_cuda_kernel kernel) {
   unsigned module = kernels[kernel].module;
   return module == RED_CUDA_MODULE_scan_pipe || module == RED_CUDA_MODULE_scan_pipe_narrow ||
-         module == RED_CUDA_MODULE_scan_pipe_wide || module == RED_CUDA_MODULE_scan_pipe_other;
+         module == RED_CUDA_MODULE_scan_pipe_wide || module == RED_CUDA_MODULE_scan_pipe_other ||
+         module == RED_CUDA_MODULE_scan_pipe_flags;
 }
 
 /* Columns in shared memory: as many blocks as fit when all of the multiprocessor's memory is shared. */

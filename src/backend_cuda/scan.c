@@ -18,7 +18,9 @@ static bool needs_tickets(const red_cuda_job *job, const red_cuda_shape *shape, 
 static const red_cuda_shape *choose_shape(const red_cuda_job *job) {
   const red_cuda_plan *plan = job->plan;
   if (!is_aligned(job, 16)) return &plan->any;
-  bool piped = plan->best.function != NULL && !plan->in_order;
+  /* The pipeline's state of `all` is none that the host could add to those of other pieces. */
+  bool counted = job->question != NULL && plan->element.finish == RED_FINISH_ALL;
+  bool piped = plan->best.function != NULL && !plan->in_order && !counted;
   if (plan->small.function != NULL && job->n <= plan->small.tile) return &plan->small;
   if (piped && job->n > plan->large_elements) return &plan->best;
   return plan->large.function != NULL ? &plan->large : &plan->any;

@@ -42,8 +42,8 @@ static void check(const red_problem *problem, random_state *random, uint64_t shi
 static const red_dtype dtypes[] = {RED_I8, RED_U16, RED_I32, RED_U64, RED_F16, RED_BF16, RED_F32, RED_F64};
 #define DTYPES (sizeof dtypes / sizeof *dtypes)
 
-static const red_op ops[] = {RED_SUM, RED_PROD,          RED_MIN, RED_ARGMAX, RED_BXOR,
-                             RED_ALL, RED_COUNT_NONZERO, RED_DOT, RED_SUMSQ,  RED_NRM2};
+static const red_op ops[] = {RED_SUM,  RED_PROD,   RED_MIN, RED_COUNT_NONZERO, RED_ALL,
+                             RED_BXOR, RED_ARGMAX, RED_DOT, RED_SUMSQ,         RED_NRM2};
 #define OPS (sizeof ops / sizeof *ops)
 
 START_TEST(reductions) {
@@ -85,17 +85,17 @@ START_TEST(scans) {
   random_state random = random_start(603);
   for (unsigned repeat = suite_repeat(1); repeat > 0; repeat--)
     for (size_t d = 0; d < DTYPES; d++)
-      for (size_t o = 0; o < 4; o++)
+      for (size_t o = 0; o < 6; o++)
         for (int exclusive = 0; exclusive < 2; exclusive++) {
           red_problem problem =
               RED_PROBLEM_INIT(exclusive ? RED_EXCLUSIVE_SCAN : RED_INCLUSIVE_SCAN, ops[o], dtypes[d], SOME);
           if (!possible(&problem)) continue;
           check(&problem, &random, 0);
           check(&problem, &random, 1);
-          const int piped = o < 3 && !exclusive;
+          const int piped = o < 5 && !exclusive;
           problem.n = piped ? PIPED * 4 / red_dtype_bytes(dtypes[d]) : ONE_TILE;
           check(&problem, &random, 0);
-          if (!piped || o > 0 || dtypes[d] < RED_F16 || dtypes[d] == RED_F64) continue;
+          if (!piped || o > 1 || dtypes[d] < RED_F16 || dtypes[d] == RED_F64) continue;
           problem.acc = RED_F64;
           check(&problem, &random, 0);
         }

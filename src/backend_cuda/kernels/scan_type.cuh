@@ -6,6 +6,8 @@
 #ifndef RED_CUDA_SCAN_TYPE_CUH
 #define RED_CUDA_SCAN_TYPE_CUH
 
+#include <type_traits>
+
 #include "scan.cuh"
 
 namespace red {
@@ -66,6 +68,14 @@ struct SumBF16Wide : SumFloat<double, uint16_t> {
   using SumFloat::SumFloat;
   __device__ double widen(uint16_t bits) const { return bf16_to_f64(bits); }
   __device__ uint16_t narrow(double value) const { return narrow_bf16(value); }
+};
+
+/* Products instead. */
+template <class Sums> struct Products : Sums {
+  using Sums::Sums;
+  using Op = Prod;
+  __device__ Op op() const { return Op(); }
+  __device__ typename Sums::T identity() const { return 1; }
 };
 
 /* Integers into as many bits or more; where at most 32 of them are kept, 32 suffice for the sum. */
@@ -170,16 +180,31 @@ __device__ inline void store_vector(const P &type, void *out, uint64_t i, const 
   for (int v = 0; v < Packed<P>::vectors; v++) store_words(to + v, packed.vector[v]);
 }
 
+/* All lanes', of which each has less than a vector: bytes. */
+template <class P>
+__device__ inline void store_part(const P &type, typename P::Output *out, const typename P::T (&y)[P::V]) {
+  static_assert(sizeof(typename P::Output) == 1, "a lane's are one word");
+  using Word = std::conditional_t<P::V == 2, uint16_t, std::conditional_t<P::V == 4, uint32_t, uint64_t>>;
+  Word word = 0;
+#pragma unroll
+  for (int v = 0; v < P::V; v++) word |= static_cast<Word>(static_cast<Word>(type.narrow(y[v])) << 8 * v);
+  reinterpret_cast<Word *>(out)[lane_index()] = word;
+}
+
 /* All lanes': whole lines in each request, however wide the outputs are. */
 template <class P>
 __device__ inline void store_row(const P &type, typename P::Output *out, const typename P::T (&y)[P::V]) {
-  constexpr unsigned vectors = Packed<P>::vectors;
-  Packed<P> packed(type, y);
-  packed.transpose();
-  unsigned place = lane_index() % vectors, group = lane_index() - place;
-  uint4 *to = reinterpret_cast<uint4 *>(out) + group * vectors + place;
+  if constexpr (sizeof(typename P::Output) < sizeof(typename P::Element)) {
+    store_part(type, out, y);
+  } else {
+    constexpr unsigned vectors = Packed<P>::vectors;
+    Packed<P> packed(type, y);
+    packed.transpose();
+    unsigned place = lane_index() % vectors, group = lane_index() - place;
+    uint4 *to = reinterpret_cast<uint4 *>(out) + group * vectors + place;
 #pragma unroll
-  for (unsigned v = 0; v < vectors; v++) store_words(to + v * vectors, packed.vector[v]);
+    for (unsigned v = 0; v < vectors; v++) store_words(to + v * vectors, packed.vector[v]);
+  }
 }
 
 /* How a kernel sees a hot pair. */
