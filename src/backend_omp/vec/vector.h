@@ -43,9 +43,9 @@
 #endif
 
 /*
- * What is named at a call (operation, width, modes) is to be a constant in the callee. Not under sanitizers: their checks
- * would be copied with it, which takes compilers minutes. UNROLLED stands before a short loop over an array of vectors,
- * which leaves them in registers if it is unrolled early.
+ * What is named at a call (operation, width, modes) is to be a constant in the callee. Not under sanitizers: their
+ * checks would be copied with it, which takes compilers minutes. UNROLLED stands before a short loop over an array of
+ * vectors, which leaves them in registers if it is unrolled early.
  */
 #if defined(RED_SANITIZED)
 #define INLINE static __attribute__((unused))
