@@ -80,8 +80,9 @@ need_sanitizers() {
   install_missing
 }
 
-# AddressSanitizer and UndefinedBehaviorSanitizer over the CPU's suites, every instruction set, and the command. The look
-# for leaks crashes where it follows the thread-local storage of a library that dlopen loaded.
+# AddressSanitizer and UndefinedBehaviorSanitizer over the CPU's suites and the command; those that run with every
+# instruction set do not run once more with the processor's own, and those that measure for long not at all. The look for
+# leaks crashes where it follows the thread-local storage of a library that dlopen loaded.
 stage_sanitizers() {
   need_to_build
   need_to_test
@@ -91,7 +92,11 @@ stage_sanitizers() {
   export ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1:intercept_tls_get_addr=0
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   export LSAN_OPTIONS=suppressions=$PWD/.ci/leaks.txt:print_suppressions=0
-  RED_TEST_SCALE=0.1 run_suites build/ci/sanitizers --suite omp --suite instruction-sets --suite tool --timeout-multiplier 5
+  local names
+  mapfile -t names < <(suite_names build/ci/sanitizers --suite omp --suite instruction-sets --suite tool |
+    grep -v -x -e 'tool tune' -e 'tool peers' -e 'tool bench' \
+      -f <(suite_names build/ci/sanitizers --suite instruction-sets | sed -n 's/^generic /omp /p'))
+  RED_TEST_SCALE=0.1 run_suites build/ci/sanitizers --timeout-multiplier 5 "${names[@]}"
 }
 
 # ThreadSanitizer over the CPU's suites, with clang's OpenMP runtime and its tool Archer, which tells the sanitizer about
@@ -106,7 +111,7 @@ stage_threads() {
   test -f "$archer"
   CC=clang CXX=clang++ build build/ci/threads -Dtests=enabled -Domp=enabled -Dcuda=disabled -Dopencl=disabled \
     -Dtools=disabled -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
-  mapfile -t names < <(meson test -C build/ci/threads --suite omp --list | sed -n 's|.* / ||p' | grep -v -e ' fork$' -e '^unload$')
+  mapfile -t names < <(suite_names build/ci/threads --suite omp | grep -v -x -e 'omp fork' -e unload)
   export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4 TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:ignore_noninstrumented_modules=1
   run_suites build/ci/threads --timeout-multiplier 5 "${names[@]}"
 }
@@ -153,8 +158,7 @@ END
   build build/ci/aarch64 --cross-file scripts/aarch64-linux-gnu.ini --cross-file build/ci/arm64.ini \
     -Dtests=enabled -Dcuda=disabled -Dopencl=disabled
   local names
-  mapfile -t names < <(meson test -C build/ci/aarch64 --suite omp --suite instruction-sets --list |
-    sed -n 's|.* / ||p' | grep -v '^neon ') # `omp` is NEON here
+  mapfile -t names < <(suite_names build/ci/aarch64 --suite omp --suite instruction-sets | grep -v '^neon ') # as `omp`
   RED_TEST_SCALE=0.1 run_suites build/ci/aarch64 --timeout-multiplier 10 "${names[@]}"
 }
 

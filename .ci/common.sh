@@ -25,6 +25,13 @@ run_suites() {
   report_tests "$folder"
 }
 
+# suite_names FOLDER [ARGUMENT of meson test...]: the names of its tests, one a line.
+suite_names() {
+  local folder=$1
+  shift
+  meson test -C "$folder" --no-rebuild "$@" --list | sed -n 's|.* / ||p'
+}
+
 skip_stage() {
   echo "SKIP: $1"
   report 0 0 1

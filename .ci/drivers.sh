@@ -20,7 +20,7 @@ build_for_opencl() {
 }
 
 # The names of OpenCL's suites, on one line.
-opencl_suites() { meson test -C build/tests --suite opencl --list | sed -n 's|.* / opencl ||p' | tr '\n' ' '; }
+opencl_suites() { suite_names build/tests --suite opencl | sed -n 's/^opencl //p' | tr '\n' ' '; }
 
 # The same PoCL as a GPU would be driven: work-groups that share local memory, instead of wide items.
 stage_local() {
