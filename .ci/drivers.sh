@@ -47,19 +47,19 @@ on_pocl6() {
 }
 
 # The suites whose kernels differ where there are sub-groups; then all.
-stage_subgroups() {
-  build_for_opencl
-  on_pocl6 device primitives reduce scan stats
-}
 stage_pocl6() {
+  build_for_opencl
+  on_pocl6 device primitives reduce scan stats subgroups answers probe
+}
+stage_pocl6_all() {
   build_for_opencl
   on_pocl6 $(opencl_suites)
 }
 
-# Intel's runtime for CPUs, from PyPI: another compiler, another scheduler.
-stage_intel() {
+# on_intel SUITE...: Intel's runtime for CPUs, from PyPI: another compiler, another scheduler.
+on_intel() {
   need 'python3 -c "import ensurepip, venv"' python3-venv
-  build_for_opencl
+  install_missing
   local venv=$PWD/build/ci/intel
   if ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q intel-opencl-rt &&
     "$venv/bin/pip" install -q --no-deps intel-cmplr-lib-rt; }; then
@@ -71,7 +71,17 @@ stage_intel() {
   # Its own loader ignores OCL_ICD_VENDORS: the system's goes first.
   ln -sf "$(ldconfig -p | awk '/libOpenCL.so.1 .*64/ {print $NF; exit}')" "$venv/loader/libOpenCL.so.1"
   run_on_opencl env OCL_ICD_VENDORS="$venv/icd" LD_LIBRARY_PATH="$venv/loader:$venv/lib" RED_TEST_SCALE=0.1 \
-    .ci/run-suites build/tests $(opencl_suites)
+    .ci/run-suites build/tests "$@"
+}
+
+# The suites that other drivers failed before; then all.
+stage_intel() {
+  build_for_opencl
+  on_intel device answers faults limits rounding stats subgroups
+}
+stage_intel_all() {
+  build_for_opencl
+  on_intel $(opencl_suites)
 }
 
 # A simulator that checks every access for races and bounds. As a driver (ICD): its command preloads functions that the
