@@ -49,7 +49,7 @@ on_pocl6() {
 # The suites whose kernels differ where there are sub-groups; then all.
 stage_pocl6() {
   build_for_opencl
-  on_pocl6 device primitives reduce scan stats answers
+  on_pocl6 primitives reduce scan stats answers
 }
 stage_pocl6_all() {
   build_for_opencl
