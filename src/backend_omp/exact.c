@@ -45,8 +45,8 @@ static bool add_lossy(const exact_job *job, red_range range, red_exact *sum, red
   while (first < range.last && promising) {
     if (length > range.last - first) length = range.last - first;
     add(job, (red_range){first, first + length}, sum, loss);
-    promising = loss->terms == 0 || red_exact_is_promising(sum, loss);
     first += length;
+    promising = first == range.last || loss->terms == 0 || red_exact_is_promising(sum, loss);
     length = GROWTH * (first - range.first);
   }
   return promising;

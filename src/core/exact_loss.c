@@ -23,17 +23,50 @@ void red_exact_lose(red_exact_loss *loss, uint64_t terms, int unit) {
   loss->unit = to;
 }
 
+/* log2 of a power of two that is above the loss, if there is any. */
+static int loss_top(const red_exact_loss *loss) {
+  return loss->unit + 64 - __builtin_clzll(loss->terms);
+}
+
+/* The highest bit of a magnitude that is not zero, as a bit of the long integer. */
+static int top_bit(const red_exact_magnitude *m) {
+  return (int)(32 * m->last - 1 - red_exact_zeros_above(m->digit[m->last - 1]));
+}
+
+static bool is_special(const red_exact *sum) {
+  return (sum->flags & (RED_EXACT_NAN | RED_EXACT_INFINITIES)) != 0;
+}
+
 bool red_exact_is_promising(const red_exact *sum, const red_exact_loss *loss) {
   enum {
     SPARE = 3 /* bits: the result is known seven times in eight at least */
   };
   red_exact_magnitude m;
-  if (loss->terms == 0 || (sum->flags & (RED_EXACT_NAN | RED_EXACT_INFINITIES)) != 0) return true;
+  if (loss->terms == 0 || is_special(sum)) return true;
   red_exact_measure(sum, &m);
-  if (m.last == 0) return false;
-  const int top = (int)(32 * m.last - red_exact_zeros_above(m.digit[m.last - 1])) + RED_EXACT_UNIT;
-  const int lost = loss->unit + 64 - __builtin_clzll(loss->terms); /* the loss is below 2^lost */
-  return lost + (int)loss->precision + SPARE <= top;
+  return m.last > 0 && loss_top(loss) + (int)loss->precision + SPARE <= top_bit(&m) + 1 + RED_EXACT_UNIT;
+}
+
+/*
+ * Most sums are far from a tie. What is lost is less than 2^lost of the sum, and of its root or quotient; so in the
+ * highest 64 bits of that all possible results lie less than `error` below, or less than `error` above the next
+ * integer. If those beyond the result's precision say that no tie is there, the result is known.
+ */
+static bool is_far_from_ties(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss,
+                             uint64_t count) {
+  const red_exact_format format = red_exact_format_of(lowered->out);
+  const uint64_t tie = (uint64_t)1 << (63 - format.precision);
+  red_exact_magnitude m;
+  red_exact_measure(sum, &m);
+  if (m.last == 0 || lowered->has_init) return false;
+  const int lost = loss_top(loss) - (top_bit(&m) + RED_EXACT_UNIT);
+  if (lost > -(int)format.precision - 2) return false; /* below a power of two ties lie twice as close */
+  const uint64_t error = lost > -64 ? (uint64_t)1 << (64 + lost) : 1;
+  if (lowered->finish == RED_FINISH_MEAN) red_exact_divide(&m, count);
+  if (lowered->finish == RED_FINISH_ROOT) red_exact_take_root(&m);
+  if (m.last == 0 || top_bit(&m) < (int)(format.least + format.precision)) return false; /* subnormal */
+  const uint64_t beyond = red_exact_bits_from(&m, (unsigned)top_bit(&m) - 63) & (2 * tie - 1);
+  return beyond + 1 + error < tie || beyond > tie + error;
 }
 
 static bool is_negative(const red_exact *sum) {
@@ -54,7 +87,7 @@ static bool result_at(const red_lowered *lowered, const red_exact *sum, const re
 bool red_exact_is_settled(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss,
                           uint64_t count) {
   uint64_t low = 0, high = 0;
-  if (loss->terms == 0) return true;
+  if (loss->terms == 0 || is_special(sum) || is_far_from_ties(lowered, sum, loss, count)) return true;
   return result_at(lowered, sum, loss, true, count, &low) && result_at(lowered, sum, loss, false, count, &high) &&
          memcmp(&low, &high, lowered->out_bytes) == 0;
 }

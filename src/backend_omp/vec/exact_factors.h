@@ -15,16 +15,51 @@ enum {
 
 typedef struct ranges {
   range x, y, value, error;
+  int top;    /* products lie below 2^top, which may be far below both factors' tops */
   bool exact; /* each product is the sum of value and error */
 } ranges;
+
+/*
+ * Of factors, and how large products are: the bits of a number are nearly its logarithm, and their sum, which may say
+ * one binade too little, that of a product.
+ */
+typedef struct pair_look {
+  look x, y;
+  v_u8 most;
+} pair_look;
+
+INLINE pair_look look_at_no_pair(void) {
+  return (pair_look){look_nowhere(), look_nowhere(), (v_u8){0}};
+}
+
+INLINE pair_look look_at_pair(pair_look so_far, red_map map, v_f64 x, v_f64 y) {
+  so_far.x = look_at(so_far.x, (v_u8)x, 8);
+  if (map != RED_MAP_PRODUCT) return so_far;
+  const v_u8 sums = (v_u8)((v_u64)magnitudes((v_u8)x, 8) + (v_u64)magnitudes((v_u8)y, 8));
+  so_far.y = look_at(so_far.y, (v_u8)y, 8);
+  so_far.most = v_max_u32(so_far.most, sums);
+  return so_far;
+}
+
+INLINE pair_look pair_look_merge(pair_look a, pair_look b) {
+  return (pair_look){look_merge(a.x, b.x), look_merge(a.y, b.y), v_max_u32(a.most, b.most)};
+}
 
 /* Factors have 53 bits above their bottom, and so have products, if all are normal. */
 INLINE ranges ranges_of(look x, look y) {
   ranges r = {.x = range_of(RED_F64, x), .y = range_of(RED_F64, y)};
   const int top = r.x.top + r.y.top, bottom = r.x.bottom + r.y.bottom;
+  r.top = top;
   r.value = (range){.top = top, .bottom = bottom + 52};
   r.error = (range){.top = top - 53, .bottom = bottom};
   r.exact = r.x.bottom > -1074 && r.y.bottom > -1074 && top <= 1023 && bottom >= -1074;
+  return r;
+}
+
+INLINE ranges ranges_of_pairs(red_map map, pair_look seen) {
+  ranges r = ranges_of(seen.x, map == RED_MAP_PRODUCT ? seen.y : seen.x);
+  const int top = range_of(RED_F64, (look){seen.most, (v_u8){0}}).top - 1022; /* one bias and one binade more */
+  if (map == RED_MAP_PRODUCT && top < r.top) r.top = top;
   return r;
 }
 
@@ -33,12 +68,13 @@ INLINE v_f64 factors(const uint8_t *p, size_t i, size_t n) {
 }
 
 INLINE ranges look_over_factors(red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
-  look x = look_nowhere(), y = look_nowhere();
-  for (size_t i = 0; i < n; i += LANES) {
-    x = look_at(x, (v_u8)factors(p, i, n), 8);
-    if (map == RED_MAP_PRODUCT) y = look_at(y, (v_u8)factors(q, i, n), 8);
-  }
-  return ranges_of(x, map == RED_MAP_PRODUCT ? y : x);
+  pair_look seen[2] = {look_at_no_pair(), look_at_no_pair()};
+  size_t i = 0;
+  for (; i + 2 * LANES <= n; i += 2 * LANES)
+    for (unsigned k = 0; k < 2; k++)
+      seen[k] = look_at_pair(seen[k], map, factors(p, i + k * LANES, n), factors(q, i + k * LANES, n));
+  for (; i < n; i += LANES) seen[0] = look_at_pair(seen[0], map, factors(p, i, n), factors(q, i, n));
+  return ranges_of_pairs(map, pair_look_merge(seen[0], seen[1]));
 }
 
 INLINE double f64_at(const uint8_t *p, size_t i) {

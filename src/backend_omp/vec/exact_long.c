@@ -142,14 +142,40 @@ static __attribute__((noinline)) void add_one_by_one(const uint8_t *p, const uin
   for (size_t i = 0; i < n; i++) red_exact_add_product(sum, f64_at(p, i), f64_at(q, i));
 }
 
+/* Grids for the next folds, or one for those that may lose something. */
+INLINE void expect_products(const ranges *r, long_course *c) {
+  const bool found = find_grids(r, c);
+  if (!found) c->value.grid = lossy_product_grid(r->top);
+  c->value.has_grid = true;
+  expect(&c->value, !found);
+}
+
+/* A vector of close exponents is taken for a sample: folding finds out soon enough what the others are like. */
+INLINE bool guess_grids(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c) {
+  enum {
+    ABOVE = 4, /* binades that others may be larger, */
+    BELOW = 20 /* and smaller */
+  };
+  if (n < LANES) return false;
+  ranges r = look_over_factors(map, p, q, LANES);
+  if (r.x.special || r.y.special || r.x.zero || r.y.zero) return false;
+  r.value.top += ABOVE;
+  r.error.top += ABOVE;
+  r.value.bottom -= BELOW;
+  r.error.bottom -= BELOW;
+  c->value.has_grid = find_grids(&r, c);
+  c->value.wide = false;
+  return c->value.has_grid;
+}
+
 /* False if no doubles suit. */
 INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
                              red_exact *sum) {
-  if (!c->value.has_grid || (c->value.wide && !is_trusted(&c->value, n, sum))) {
+  const bool begun = c->value.has_grid || guess_grids(map, p, q, n, c);
+  if (!begun || (c->value.wide && !is_trusted(&c->value, n, sum))) {
     ranges r = look_over_factors(map, p, q, n);
     if (products_are_settled(p, q, n, &r, sum)) return true;
-    c->value.has_grid = true;
-    expect(&c->value, !find_grids(&r, c));
+    expect_products(&r, c);
   }
   while (!c->value.wide) {
     folds f;
@@ -160,7 +186,7 @@ INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, si
       add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, 2, 0, sum);
       return true;
     }
-    expect(&c->value, !find_grids(&r, c));
+    expect_products(&r, c);
   }
   return false;
 }
@@ -172,7 +198,6 @@ INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, 
   note_zeros(p, q, n, sum);
   if (exactly && add_in_two_folds(map, p, q, n, c, sum)) return;
   if (value->loss != NULL) {
-    if (exactly) value->has_grid = false;
     value->lossy = true;
     add_lossy_products(map, p, q, n, value, sum);
   } else if (n < LONG_PAY) {

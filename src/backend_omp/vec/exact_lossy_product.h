@@ -15,15 +15,8 @@ enum {
 
 typedef struct lossy_folds {
   fold part[LONG_CHAINS];
-  look x[2], y[2];
-  v_u8 most[2]; /* magnitudes of products */
+  pair_look seen[2];
 } lossy_folds;
-
-/* What was seen of the factors and, often far below their tops, of the products. */
-typedef struct lossy_ranges {
-  ranges factors;
-  int top;
-} lossy_ranges;
 
 /* One binade more than a rest alone would need. */
 INLINE int lossy_fine_grid(int grid) {
@@ -31,36 +24,23 @@ INLINE int lossy_fine_grid(int grid) {
 }
 
 INLINE void fold_lossy_product(lossy_folds *f, unsigned k, red_map map, v_f64 x, v_f64 y, bool scaled) {
-  f->x[k % 2] = look_at(f->x[k % 2], (v_u8)x, 8);
-  if (map == RED_MAP_PRODUCT) f->y[k % 2] = look_at(f->y[k % 2], (v_u8)y, 8);
+  f->seen[k % 2] = look_at_pair(f->seen[k % 2], map, x, y);
   if (scaled) {
     x = (v_f64)(x * 0x1p-520);
     y = (v_f64)(y * 0x1p-520);
   }
   const v_f64 product = (v_f64)(x * y), error = v_fma_f64(x, y, -product);
-  f->most[k % 2] = v_max_u32(f->most[k % 2], magnitudes((v_u8)product, 8));
   const v_f64 coarse = f->part[k].coarse + product, rest = product - (coarse - f->part[k].coarse);
   f->part[k].coarse = coarse;
   f->part[k].fine += rest + error;
 }
 
-INLINE lossy_ranges ranges_seen(red_map map, const lossy_folds *f, unsigned scale) {
-  const look x = look_merge(f->x[0], f->x[1]), y = map == RED_MAP_PRODUCT ? look_merge(f->y[0], f->y[1]) : x;
-  const range products = range_of(RED_F64, (look){v_max_u32(f->most[0], f->most[1]), (v_u8){0}});
-  const ranges r = ranges_of(x, y);
-  const int top = products.top + (int)scale;
-  return (lossy_ranges){r, products.special || top > r.value.top ? r.value.top : top};
-}
-
 /* Right if the grid, that of scaled products, suits what was seen. */
-INLINE lossy_ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, int grid,
-                                        bool scaled, lossy_folds *f) {
+INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, int grid,
+                                  bool scaled, lossy_folds *f) {
   for (unsigned k = 0; k < LONG_CHAINS; k++)
     f->part[k] = (fold){.coarse = part_start(grid), .fine = part_start(lossy_fine_grid(grid))};
-  for (unsigned k = 0; k < 2; k++) {
-    f->x[k] = f->y[k] = look_nowhere();
-    f->most[k] = (v_u8){0};
-  }
+  for (unsigned k = 0; k < 2; k++) f->seen[k] = look_at_no_pair();
   size_t i = 0;
   for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES) {
     __builtin_prefetch(p + 8 * i + AHEAD, 0, 2);
@@ -74,7 +54,7 @@ INLINE lossy_ranges fold_lossy_products(red_map map, const uint8_t *p, const uin
     if (i >= n) break;
     fold_lossy_product(f, k, map, factors(p, i, n), factors(q, i, n), scaled);
   }
-  return ranges_seen(map, f, scaled ? 2 * FACTOR_SCALE : 0);
+  return ranges_of_pairs(map, pair_look_merge(f->seen[0], f->seen[1]));
 }
 
 INLINE int lossy_product_grid(int top) {
@@ -87,7 +67,7 @@ INLINE void add_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, 
   if (!c->has_grid) {
     const ranges r = look_over_factors(map, p, q, n);
     if (products_are_settled(p, q, n, &r, sum)) return;
-    c->grid = lossy_product_grid(r.value.top);
+    c->grid = lossy_product_grid(r.top);
     c->has_grid = true;
   }
   for (;;) {
@@ -95,11 +75,11 @@ INLINE void add_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, 
     const bool scaled = c->grid > MOST_GRID;
     const unsigned scale = scaled ? 2 * FACTOR_SCALE : 0;
     const int grid = c->grid - (int)scale, fine = lossy_fine_grid(grid), last = fine + (int)scale;
-    const lossy_ranges r =
+    const ranges r =
         scaled ? fold_lossy_products(map, p, q, n, grid, true, &f) : fold_lossy_products(map, p, q, n, grid, false, &f);
-    if (products_are_settled(p, q, n, &r.factors, sum)) return;
+    if (products_are_settled(p, q, n, &r, sum)) return;
     const int best = lossy_product_grid(r.top);
-    const bool exact = !scaled && r.factors.exact && last <= r.factors.error.bottom;
+    const bool exact = !scaled && r.exact && last <= r.error.bottom;
     const bool usual = c->loss->terms > 0 && last <= c->loss->unit;
     const bool holds = c->grid >= r.top + LONG_ADDS - 51;
     if (holds && (exact || usual || c->grid <= best + GRID_SLACK)) {
