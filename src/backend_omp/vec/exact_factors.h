@@ -41,10 +41,6 @@ INLINE pair_look look_at_pair(pair_look so_far, red_map map, v_f64 x, v_f64 y) {
   return so_far;
 }
 
-INLINE pair_look pair_look_merge(pair_look a, pair_look b) {
-  return (pair_look){look_merge(a.x, b.x), look_merge(a.y, b.y), v_max_u32(a.most, b.most)};
-}
-
 /* Factors have 53 bits above their bottom, and so have products, if all are normal. */
 INLINE ranges ranges_of(look x, look y) {
   ranges r = {.x = range_of(RED_F64, x), .y = range_of(RED_F64, y)};
@@ -68,13 +64,9 @@ INLINE v_f64 factors(const uint8_t *p, size_t i, size_t n) {
 }
 
 INLINE ranges look_over_factors(red_map map, const uint8_t *p, const uint8_t *q, size_t n) {
-  pair_look seen[2] = {look_at_no_pair(), look_at_no_pair()};
-  size_t i = 0;
-  for (; i + 2 * LANES <= n; i += 2 * LANES)
-    for (unsigned k = 0; k < 2; k++)
-      seen[k] = look_at_pair(seen[k], map, factors(p, i + k * LANES, n), factors(q, i + k * LANES, n));
-  for (; i < n; i += LANES) seen[0] = look_at_pair(seen[0], map, factors(p, i, n), factors(q, i, n));
-  return ranges_of_pairs(map, pair_look_merge(seen[0], seen[1]));
+  pair_look seen = look_at_no_pair();
+  for (size_t i = 0; i < n; i += LANES) seen = look_at_pair(seen, map, factors(p, i, n), factors(q, i, n));
+  return ranges_of_pairs(map, seen);
 }
 
 INLINE double f64_at(const uint8_t *p, size_t i) {

@@ -37,13 +37,13 @@ INLINE bool grids_suit(const ranges *r, const long_course *c) {
 
 typedef struct folds {
   fold value[LONG_CHAINS], error[LONG_CHAINS];
-  look x[2], y[2];
+  look x, y;
 } folds;
 
 INLINE void fold_product(folds *f, unsigned k, red_map map, v_f64 x, v_f64 y) {
   const v_f64 product = x * y;
-  f->x[k % 2] = look_at(f->x[k % 2], (v_u8)x, 8);
-  if (map == RED_MAP_PRODUCT) f->y[k % 2] = look_at(f->y[k % 2], (v_u8)y, 8);
+  f->x = look_at(f->x, (v_u8)x, 8);
+  if (map == RED_MAP_PRODUCT) f->y = look_at(f->y, (v_u8)y, 8);
   f->value[k] = fold_in(f->value[k], product, 2);
   f->error[k] = fold_in(f->error[k], v_fma_f64(x, y, -product), 2);
 }
@@ -56,7 +56,7 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
     f->value[k] = fold_start(grid, LONG_ADDS, 2);
     f->error[k] = fold_start(error_grid, LONG_ADDS, 2);
   }
-  for (unsigned k = 0; k < 2; k++) f->x[k] = f->y[k] = look_nowhere();
+  f->x = f->y = look_nowhere();
   size_t i = 0;
   for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES) {
     __builtin_prefetch(p + 8 * i + AHEAD, 0, 2);
@@ -70,8 +70,7 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
     if (i >= n) break;
     fold_product(f, k, map, factors(p, i, n), factors(q, i, n));
   }
-  const look x = look_merge(f->x[0], f->x[1]);
-  return ranges_of(x, map == RED_MAP_PRODUCT ? look_merge(f->y[0], f->y[1]) : x);
+  return ranges_of(f->x, map == RED_MAP_PRODUCT ? f->y : f->x);
 }
 
 /* ---- Bins ---- */

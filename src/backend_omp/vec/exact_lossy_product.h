@@ -15,7 +15,7 @@ enum {
 
 typedef struct lossy_folds {
   fold part[LONG_CHAINS];
-  pair_look seen[2];
+  pair_look seen;
 } lossy_folds;
 
 /* One binade more than a rest alone would need. */
@@ -24,7 +24,7 @@ INLINE int lossy_fine_grid(int grid) {
 }
 
 INLINE void fold_lossy_product(lossy_folds *f, unsigned k, red_map map, v_f64 x, v_f64 y, bool scaled) {
-  f->seen[k % 2] = look_at_pair(f->seen[k % 2], map, x, y);
+  f->seen = look_at_pair(f->seen, map, x, y);
   if (scaled) {
     x = (v_f64)(x * 0x1p-520);
     y = (v_f64)(y * 0x1p-520);
@@ -40,7 +40,7 @@ INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *
                                   bool scaled, lossy_folds *f) {
   for (unsigned k = 0; k < LONG_CHAINS; k++)
     f->part[k] = (fold){.coarse = part_start(grid), .fine = part_start(lossy_fine_grid(grid))};
-  for (unsigned k = 0; k < 2; k++) f->seen[k] = look_at_no_pair();
+  f->seen = look_at_no_pair();
   size_t i = 0;
   for (; i + LONG_CHAINS * LANES <= n; i += LONG_CHAINS * LANES) {
     __builtin_prefetch(p + 8 * i + AHEAD, 0, 2);
@@ -54,7 +54,7 @@ INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *
     if (i >= n) break;
     fold_lossy_product(f, k, map, factors(p, i, n), factors(q, i, n), scaled);
   }
-  return ranges_of_pairs(map, pair_look_merge(f->seen[0], f->seen[1]));
+  return ranges_of_pairs(map, f->seen);
 }
 
 INLINE int lossy_product_grid(int top) {
