@@ -25,14 +25,16 @@ typedef struct long_course {
 
 /* ---- Pairs of doubles ---- */
 
-INLINE bool find_grids(const ranges *r, long_course *c) {
-  return r->exact && find_grid(r->value, LONG_ADDS, 2, &c->value.grid) &&
-         find_grid(r->error, LONG_ADDS, 2, &c->error_grid);
+INLINE bool find_grids(const ranges *r, unsigned levels, long_course *c) {
+  c->value.levels = levels;
+  return r->exact && find_grid(r->value, LONG_ADDS, levels, &c->value.grid) &&
+         find_grid(r->error, LONG_ADDS, levels, &c->error_grid);
 }
 
 INLINE bool grids_suit(const ranges *r, const long_course *c) {
-  return r->exact && grid_suits(c->value.grid, r->value, LONG_ADDS, 2) &&
-         grid_suits(c->error_grid, r->error, LONG_ADDS, 2);
+  const unsigned levels = c->value.levels;
+  return r->exact && grid_suits(c->value.grid, r->value, LONG_ADDS, levels) &&
+         grid_suits(c->error_grid, r->error, LONG_ADDS, levels);
 }
 
 typedef struct folds {
@@ -40,21 +42,21 @@ typedef struct folds {
   look x, y;
 } folds;
 
-INLINE void fold_product(folds *f, unsigned k, red_map map, v_f64 x, v_f64 y) {
+INLINE void fold_product(folds *f, unsigned k, red_map map, v_f64 x, v_f64 y, unsigned levels) {
   const v_f64 product = x * y;
   f->x = look_at(f->x, (v_u8)x, 8);
   if (map == RED_MAP_PRODUCT) f->y = look_at(f->y, (v_u8)y, 8);
-  f->value[k] = fold_in(f->value[k], product, 2);
-  f->error[k] = fold_in(f->error[k], v_fma_f64(x, y, -product), 2);
+  f->value[k] = fold_in(f->value[k], product, levels);
+  f->error[k] = fold_in(f->error[k], v_fma_f64(x, y, -product), levels);
 }
 
 /* Fold a block's products and their errors, which is right if grids_suit() what was seen. */
 INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, const long_course *c,
-                                  folds *f) {
+                                  unsigned levels, folds *f) {
   const int grid = c->value.grid, error_grid = c->error_grid;
   for (unsigned k = 0; k < LONG_CHAINS; k++) {
-    f->value[k] = fold_start(grid, LONG_ADDS, 2);
-    f->error[k] = fold_start(error_grid, LONG_ADDS, 2);
+    f->value[k] = fold_start(grid, LONG_ADDS, levels);
+    f->error[k] = fold_start(error_grid, LONG_ADDS, levels);
   }
   f->x = f->y = look_nowhere();
   size_t i = 0;
@@ -63,12 +65,12 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
     if (map == RED_MAP_PRODUCT) __builtin_prefetch(q + 8 * i + AHEAD, 0, 2);
     for (unsigned k = 0; k < LONG_CHAINS; k++) {
       const size_t at = (i + k * LANES) * 8;
-      fold_product(f, k, map, (v_f64)v_load(p + at), (v_f64)v_load(q + at));
+      fold_product(f, k, map, (v_f64)v_load(p + at), (v_f64)v_load(q + at), levels);
     }
   }
   for (unsigned k = 0; k < LONG_CHAINS; k++, i += LANES) {
     if (i >= n) break;
-    fold_product(f, k, map, factors(p, i, n), factors(q, i, n));
+    fold_product(f, k, map, factors(p, i, n), factors(q, i, n), levels);
   }
   return ranges_of(f->x, map == RED_MAP_PRODUCT ? f->y : f->x);
 }
@@ -143,7 +145,7 @@ static __attribute__((noinline)) void add_one_by_one(const uint8_t *p, const uin
 
 /* Grids for the next folds, or one for those that may lose something. */
 INLINE void expect_products(const ranges *r, long_course *c) {
-  const bool found = find_grids(r, c);
+  const bool found = find_grids(r, 2, c) || find_grids(r, 3, c);
   if (!found) c->value.grid = lossy_product_grid(r->top);
   c->value.has_grid = true;
   expect(&c->value, !found);
@@ -162,7 +164,7 @@ INLINE bool guess_grids(red_map map, const uint8_t *p, const uint8_t *q, size_t 
   r.error.top += ABOVE;
   r.value.bottom -= BELOW;
   r.error.bottom -= BELOW;
-  c->value.has_grid = find_grids(&r, c);
+  c->value.has_grid = find_grids(&r, 2, c);
   c->value.wide = false;
   return c->value.has_grid;
 }
@@ -178,14 +180,16 @@ INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, si
   }
   while (!c->value.wide) {
     folds f;
-    ranges r = add_folded_products(map, p, q, n, c, &f);
+    const unsigned levels = c->value.levels;
+    const ranges r = levels == 2 ? add_folded_products(map, p, q, n, c, 2, &f) : add_folded_products(map, p, q, n, c, 3, &f);
     if (products_are_settled(p, q, n, &r, sum)) return true;
-    if (grids_suit(&r, c)) {
-      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, 2, 0, sum);
-      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, 2, 0, sum);
-      return true;
+    const bool suits = grids_suit(&r, c);
+    if (suits) {
+      add_folds(f.value, LONG_CHAINS, c->value.grid, LONG_ADDS, levels, 0, sum);
+      add_folds(f.error, LONG_CHAINS, c->error_grid, LONG_ADDS, levels, 0, sum);
     }
-    expect_products(&r, c);
+    if (!suits || levels == 3) expect_products(&r, c);
+    if (suits) return true;
   }
   return false;
 }
