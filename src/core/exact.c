@@ -78,18 +78,26 @@ void red_exact_add_all_scaled(red_exact *sum, const double *x, unsigned count, u
   }
 }
 
-void red_exact_add_all_integers(red_exact *sum, const __int128 *x, unsigned count, unsigned step) {
-  while (count > 0 && x[count - 1] == 0) count--;
-  unsigned first = 0;
-  while (first < count && x[first] == 0) first++;
-  if (first == count) return;
-  reach(sum, first * step / 32, ((count - 1) * step + 64) / 32 + 3);
-  count_additions(sum, 2 * count);
-  for (unsigned i = first; i < count; i++) {
-    const bool negative = x[i] < 0;
-    const unsigned __int128 size = negative ? -(unsigned __int128)x[i] : (unsigned __int128)x[i];
-    add_to_digits(sum, negative, (uint64_t)size, i * step);
-    add_to_digits(sum, negative, (uint64_t)(size >> 64), i * step + 64);
+void red_exact_add_all_integers(red_exact *sum, const __int128 *x, unsigned count) {
+  enum {
+    GROUP = 4,    /* begin at one digit and reach so many: */
+    DIGITS = 5,
+    ADDITIONS = 6 /* to one digit, by all groups */
+  };
+  count_additions(sum, ADDITIONS);
+  for (unsigned i = 0; i < count; i += GROUP) {
+    unsigned __int128 low = 0;
+    __int128 high = 0;
+    if ((x[i] | x[i + 1] | x[i + 2] | x[i + 3]) == 0) continue;
+    for (unsigned k = 0; k < GROUP; k++) {
+      low += (unsigned __int128)(uint64_t)x[i + k] << 8 * k;
+      high += (__int128)(int64_t)(x[i + k] >> 64) * (1 << 8 * k);
+    }
+    int64_t *digit = sum->digit + i / GROUP;
+    reach(sum, i / GROUP, i / GROUP + DIGITS);
+    for (unsigned k = 0; k < 3; k++) digit[k] += (int64_t)(uint64_t)(low >> 32 * k & DIGIT_MASK);
+    for (unsigned k = 0; k < 2; k++) digit[2 + k] += (int64_t)(high >> 32 * k & DIGIT_MASK);
+    digit[4] += (int64_t)(high >> 64);
   }
 }
 

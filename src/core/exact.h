@@ -44,8 +44,8 @@ void red_exact_add_integer(red_exact *sum, int64_t value, unsigned bit);
 
 /* Add any f64, with its flags. */
 void red_exact_add_f64(red_exact *sum, double x);
-/* Add x[i] * 2^(i step) units for each i < count. */
-void red_exact_add_all_integers(red_exact *sum, const __int128 *x, unsigned count, unsigned step);
+/* Add x[i] * 2^(8 i) units for each i < count, a multiple of 4, at most 516. */
+void red_exact_add_all_integers(red_exact *sum, const __int128 *x, unsigned count);
 
 /* Add x * 2^scale of a finite x, or of each of some. */
 void red_exact_add_scaled(red_exact *sum, double x, unsigned scale);

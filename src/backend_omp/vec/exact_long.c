@@ -2,16 +2,16 @@
 /*
  * Exact sums of products of f64. Each is the sum of two doubles, itself rounded and the error of that, where neither
  * overflows or underflows; both are folded (exact_block.h) if a look at the factors proves that to be exact. All other
- * products are made of integers, and added in bins of 128 bits, one for every four binades.
+ * products are made of integers, and added in bins of 128 bits, one for every eight binades.
  */
 #include "exact_lossy_product.h"
 
 #include "kernels.def"
 
 enum {
-  LONG_BINS = 1024,
-  LONG_MOST = 1 << 18, /* in a bin, of products below 2^109 */
-  LONG_PAY = 128,      /* fewer products are added one by one */
+  LONG_BINS = 512,
+  LONG_MOST = 1 << 14, /* in a bin, of products below 2^113 */
+  LONG_PAY = 32,       /* fewer products are added one by one */
   PREPARED = 128       /* products at a time, between two loops */
 };
 
@@ -78,7 +78,7 @@ INLINE ranges add_folded_products(red_map map, const uint8_t *p, const uint8_t *
 /* ---- Bins ---- */
 
 static void long_flush(long_course *c, red_exact *sum) {
-  red_exact_add_all_integers(sum, c->bin, LONG_BINS, 4);
+  red_exact_add_all_integers(sum, c->bin, LONG_BINS);
   c->used = false;
 }
 
@@ -111,10 +111,10 @@ typedef struct prepared {
 INLINE v_u8 prepare(prepared *to, size_t i, v_u8 x_bits, v_u8 y_bits, v_u8 most) {
   const pieces x = take_apart((v_u64)x_bits), y = take_apart((v_u64)y_bits);
   const v_u64 exponent = x.exponent + y.exponent, sign = (v_u64)((v_i64)(x_bits ^ y_bits) >> 63);
-  const v_u64 factor = x.significand << (exponent & 3);
+  const v_u64 factor = x.significand << (exponent & 7);
   v_store(&to->x[i], (v_u8)((factor ^ sign) - sign));
   v_store(&to->y[i], (v_u8)y.significand);
-  v_store(&to->bin[i], (v_u8)(exponent >> 2));
+  v_store(&to->bin[i], (v_u8)(exponent >> 3));
   return v_max_u32(most, v_max_u32(magnitudes(x_bits, 8), magnitudes(y_bits, 8)));
 }
 
