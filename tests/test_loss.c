@@ -144,10 +144,79 @@ START_TEST(certain_results) {
 }
 END_TEST
 
+/* The result at one end; false if there is none. */
+static bool end_result(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss, bool below,
+                       uint64_t *result) {
+  red_exact end = *sum;
+  red_exact_add_bits(&end, below, loss->terms, (unsigned)(loss->unit - RED_EXACT_UNIT));
+  *result = 0;
+  if (lowered->op == RED_NRM2 && is_below_zero(&end)) return false;
+  return red_exact_finish(lowered, &end, lowered->n, result) == RED_OK;
+}
+
+static void add_wide(red_exact *sum, bool negative, unsigned __int128 x, int bit) {
+  red_exact_add_bits(sum, negative, (uint64_t)x, (unsigned)(bit - RED_EXACT_UNIT));
+  red_exact_add_bits(sum, negative, (uint64_t)(x >> 64), (unsigned)(bit - RED_EXACT_UNIT) + 64);
+}
+
+/* Sums whose results lie near the middle between two floats, or near one, and losses of about that distance. */
+START_TEST(certain_is_what_both_ends_give) {
+  static const red_op ops[] = {RED_SUM, RED_MEAN, RED_NRM2};
+  static const int least[] = {[RED_F16] = -24, [RED_BF16] = -133, [RED_F32] = -149, [RED_F64] = -1074};
+  unsigned certain = 0, all = 0;
+  random_state random = random_start(3);
+  for (unsigned repeat = suite_repeat(30000); repeat > 0; repeat--) {
+    const red_dtype out = (red_dtype)(RED_F16 + random_below(&random, 4));
+    const red_op op = ops[random_below(&random, 3)];
+    const uint64_t n = 1 + (random_next(&random) >> (20 + random_below(&random, 44)));
+    const red_lowered lowered = lowered_of(op, RED_F64, out, n);
+    const int precision = (int)red_exact_no_loss(&lowered).precision;
+    uint64_t significand = (uint64_t)1 << (precision - 1), size;
+    if (random_below(&random, 3) != 0) significand += random_below(&random, significand);
+    if (random_below(&random, 4) == 0) significand >>= random_below(&random, (unsigned)precision); /* subnormal below */
+    significand = 2 * significand + random_below(&random, 2); /* a float, or the middle above it */
+    const int most = least[out] > -1074 ? -least[out] : op == RED_NRM2 ? 900 : 970; /* that the long integer holds */
+    int bit =
+        least[out] - 1 + (int)random_below(&random, random_below(&random, 2) ? 60 : (unsigned)(most - least[out]));
+    if (op == RED_NRM2) bit = 2 * bit < RED_EXACT_UNIT ? RED_EXACT_UNIT : 2 * bit;
+    red_exact sum;
+    red_exact_clear(&sum);
+    if (op == RED_NRM2) {
+      add_wide(&sum, false, (unsigned __int128)significand * significand, bit);
+      size = significand;
+    } else {
+      size = op == RED_MEAN ? n : 1;
+      add_wide(&sum, random_below(&random, 2) != 0, (unsigned __int128)significand * size, bit);
+    }
+    int far = 63 - __builtin_clzll(size) + bit - (int)random_below(&random, 90); /* a little beside it */
+    if (far < RED_EXACT_UNIT) far = RED_EXACT_UNIT;
+    if (random_below(&random, 4) != 0)
+      red_exact_add_bits(&sum, random_below(&random, 2) != 0, 1 + random_below(&random, 7),
+                         (unsigned)(far - RED_EXACT_UNIT));
+    red_exact_loss loss = red_exact_no_loss(&lowered);
+    far += (int)random_below(&random, random_below(&random, 3) != 0 ? 5 : 100) - 2;
+    const uint64_t terms = 1 + (random_next(&random) >> (1 + random_below(&random, 63)));
+    far -= random_below(&random, 4) != 0 ? 64 - __builtin_clzll(terms) : 0;
+    if (far < RED_EXACT_UNIT) far = RED_EXACT_UNIT;
+    red_exact_lose(&loss, terms, far);
+    uint64_t low, high;
+    const bool both = end_result(&lowered, &sum, &loss, true, &low) && end_result(&lowered, &sum, &loss, false, &high);
+    const bool same = both && low == high;
+    ck_assert_msg(red_exact_is_settled(&lowered, &sum, &loss, n) == same, "%s to %s, n = %llu, loss %llu * 2^%d: %s%s",
+                  red_op_name(op), red_dtype_name(out), (unsigned long long)n, (unsigned long long)terms, far,
+                  same ? "certain, but not found so" : "not certain", suite_seed_text());
+    certain += same;
+    all++;
+  }
+  ck_assert(certain > all / 10 && all - certain > all / 10); /* the test looks where both happen */
+}
+END_TEST
+
 static void fill_suite(TCase *tests) {
   tcase_add_test(tests, kernels_say_what_they_lose);
   tcase_add_test(tests, losses_add_up);
   tcase_add_test(tests, certain_results);
+  tcase_add_test(tests, certain_is_what_both_ends_give);
 }
 
 int main(void) {

@@ -80,7 +80,7 @@ void red_exact_add_all_scaled(red_exact *sum, const double *x, unsigned count, u
 
 void red_exact_add_all_integers(red_exact *sum, const __int128 *x, unsigned count) {
   enum {
-    GROUP = 4,    /* begin at one digit and reach so many: */
+    GROUP = 4, /* begin at one digit and reach so many: */
     DIGITS = 5,
     ADDITIONS = 6 /* to one digit, by all groups */
   };

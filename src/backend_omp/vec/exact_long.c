@@ -181,7 +181,8 @@ INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, si
   while (!c->value.wide) {
     folds f;
     const unsigned levels = c->value.levels;
-    const ranges r = levels == 2 ? add_folded_products(map, p, q, n, c, 2, &f) : add_folded_products(map, p, q, n, c, 3, &f);
+    const ranges r =
+        levels == 2 ? add_folded_products(map, p, q, n, c, 2, &f) : add_folded_products(map, p, q, n, c, 3, &f);
     if (products_are_settled(p, q, n, &r, sum)) return true;
     const bool suits = grids_suit(&r, c);
     if (suits) {

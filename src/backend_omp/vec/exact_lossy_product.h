@@ -36,8 +36,8 @@ INLINE void fold_lossy_product(lossy_folds *f, unsigned k, red_map map, v_f64 x,
 }
 
 /* Right if the grid, that of scaled products, suits what was seen. */
-INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, int grid,
-                                  bool scaled, lossy_folds *f) {
+INLINE ranges fold_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, int grid, bool scaled,
+                                  lossy_folds *f) {
   for (unsigned k = 0; k < LONG_CHAINS; k++)
     f->part[k] = (fold){.coarse = part_start(grid), .fine = part_start(lossy_fine_grid(grid))};
   f->seen = look_at_no_pair();
