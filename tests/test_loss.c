@@ -87,6 +87,79 @@ START_TEST(kernels_say_what_they_lose) {
 }
 END_TEST
 
+static void check_kernel(red_map map, red_dtype in, const void *x, const void *y, uint64_t n, bool lossy) {
+  static const red_op ops[] = {
+      [RED_MAP_NONE] = RED_SUM, [RED_MAP_PRODUCT] = RED_DOT, [RED_MAP_SQUARE] = RED_SUMSQ, [RED_MAP_ABS] = RED_ASUM};
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, ops[map], in, n);
+  problem.exact = 1;
+  problem.out = RED_F64;
+  const red_lowered lowered = lowered_of(ops[map], in, RED_F64, n);
+  red_exact_loss loss = red_exact_no_loss(&lowered);
+  red_exact sum;
+  uint64_t expected = 0, actual = 0;
+  red_exact_clear(&sum);
+  red_cpu_kernels()->exact[map][in](x, y, n, &sum, lossy ? &loss : NULL);
+  if (lossy && !red_exact_is_settled(&lowered, &sum, &loss, n)) return;
+  ck_red(red_exact_finish(&lowered, &sum, n, &actual));
+  ck_red(red_reference2(&problem, x, map == RED_MAP_PRODUCT ? y : NULL, &expected));
+  ck_assert_msg(actual == expected, "%s of %s, n = %llu: %llx, expected %llx%s", red_op_name(ops[map]),
+                red_dtype_name(in), (unsigned long long)n, (unsigned long long)actual, (unsigned long long)expected,
+                suite_seed_text());
+}
+
+/* Numbers with all bits set and one sign fill what bins have room for, at each place of a bin. */
+START_TEST(bins_hold_what_they_must) {
+  enum {
+    LENGTH = (1 << 15) + 77,
+    PLACES = 16
+  };
+  static double x[LENGTH], y[LENGTH];
+  random_state random = random_start(4);
+  for (unsigned in = RED_F16; in <= RED_F64; in++)
+    for (unsigned place = 0; place < PLACES; place++) {
+      const unsigned fraction = float_fraction((red_dtype)in);
+      const uint64_t exponents = float_infinity((red_dtype)in) >> fraction;
+      const uint64_t top = exponents / 2 + random_below(&random, exponents / 3) + place;
+      for (uint64_t i = 0; i < LENGTH; i++) { /* here and there a small one, so that nothing but bins will do */
+        const bool small = i % 1000 == 0 && place % 4 != 3;
+        put_float((red_dtype)in, (unsigned char *)x, i,
+                  small ? 1 : ((top < exponents ? top : exponents) << fraction) - 1, false);
+        put_float((red_dtype)in, (unsigned char *)y, i, ((exponents / 2) << fraction) - 1, false);
+      }
+      for (unsigned map = 0; map < RED_MAPS; map++)
+        if (red_cpu_kernels()->exact[map][in] != NULL) check_kernel((red_map)map, (red_dtype)in, x, y, LENGTH, false);
+    }
+}
+END_TEST
+
+/* Blocks of numbers with all bits set and one sign, each some binades above the one before, after wide ones. */
+START_TEST(blocks_that_rise) {
+  enum {
+    PIECE = 1024,
+    PIECES = 6
+  };
+  static double x[PIECE * PIECES], y[PIECE * PIECES];
+  random_state random = random_start(5);
+  for (unsigned repeat = suite_repeat(40); repeat > 0; repeat--)
+    for (unsigned in = RED_F16; in <= RED_F64; in++) {
+      const unsigned fraction = float_fraction((red_dtype)in), rise = (unsigned)random_below(&random, 8);
+      const uint64_t exponents = float_infinity((red_dtype)in) >> fraction;
+      const uint64_t top = 1 + random_below(&random, exponents), one = (exponents / 2) << fraction;
+      for (uint64_t i = 0; i < PIECE * PIECES; i++) {
+        const uint64_t exponent = top + i / PIECE * rise;
+        uint64_t bits = ((exponent < exponents ? exponent : exponents) << fraction) - 1;
+        if (i < PIECE) bits = random_below(&random, bits);
+        put_float((red_dtype)in, (unsigned char *)x, i, bits, false);
+        put_float((red_dtype)in, (unsigned char *)y, i, i < PIECE ? one : one - 1, false);
+      }
+      for (unsigned map = 0; map < RED_MAPS; map++)
+        if (red_cpu_kernels()->exact[map][in] != NULL)
+          for (unsigned lossy = 0; lossy < 2; lossy++)
+            check_kernel((red_map)map, (red_dtype)in, x, y, PIECE * PIECES, lossy != 0);
+    }
+}
+END_TEST
+
 /* Losses add up to no less than they are, and to less than one unit a loss more. */
 START_TEST(losses_add_up) {
   random_state random = random_start(2);
@@ -214,6 +287,8 @@ END_TEST
 
 static void fill_suite(TCase *tests) {
   tcase_add_test(tests, kernels_say_what_they_lose);
+  tcase_add_test(tests, bins_hold_what_they_must);
+  tcase_add_test(tests, blocks_that_rise);
   tcase_add_test(tests, losses_add_up);
   tcase_add_test(tests, certain_results);
   tcase_add_test(tests, certain_is_what_both_ends_give);
