@@ -132,7 +132,7 @@ START_TEST(bins_hold_what_they_must) {
 }
 END_TEST
 
-/* Blocks of numbers with all bits set and one sign, each some binades above the one before, after wide ones. */
+/* Blocks of numbers near 2 or 1.5 times a power of two and of one sign, each some binades above the one before. */
 START_TEST(blocks_that_rise) {
   enum {
     PIECE = 1024,
@@ -145,12 +145,13 @@ START_TEST(blocks_that_rise) {
       const unsigned fraction = float_fraction((red_dtype)in), rise = (unsigned)random_below(&random, 8);
       const uint64_t exponents = float_infinity((red_dtype)in) >> fraction;
       const uint64_t top = 1 + random_below(&random, exponents), one = (exponents / 2) << fraction;
+      const uint64_t less = 1 + (random_below(&random, 2) << (fraction - 1));
       for (uint64_t i = 0; i < PIECE * PIECES; i++) {
         const uint64_t exponent = top + i / PIECE * rise;
-        uint64_t bits = ((exponent < exponents ? exponent : exponents) << fraction) - 1;
+        uint64_t bits = ((exponent < exponents ? exponent : exponents) << fraction) - less;
         if (i < PIECE) bits = random_below(&random, bits);
         put_float((red_dtype)in, (unsigned char *)x, i, bits, false);
-        put_float((red_dtype)in, (unsigned char *)y, i, i < PIECE ? one : one - 1, false);
+        put_float((red_dtype)in, (unsigned char *)y, i, i < PIECE ? one : one - less, false);
       }
       for (unsigned map = 0; map < RED_MAPS; map++)
         if (red_cpu_kernels()->exact[map][in] != NULL)
