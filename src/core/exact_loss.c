@@ -52,20 +52,17 @@ bool red_exact_is_promising(const red_exact *sum, const red_exact_loss *loss) {
  * highest 64 bits of that all possible results lie less than `error` below, or less than `error` above the next
  * integer. If those beyond the result's precision say that no tie is there, the result is known.
  */
-static bool is_far_from_ties(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss,
+static bool is_far_from_ties(const red_lowered *lowered, red_exact_magnitude *m, const red_exact_loss *loss,
                              uint64_t count) {
   const red_exact_format format = red_exact_format_of(lowered->out);
   const uint64_t tie = (uint64_t)1 << (63 - format.precision);
-  red_exact_magnitude m;
-  red_exact_measure(sum, &m);
-  if (m.last == 0 || lowered->has_init) return false;
-  const int lost = loss_top(loss) - (top_bit(&m) + RED_EXACT_UNIT);
+  const int lost = loss_top(loss) - (top_bit(m) + RED_EXACT_UNIT);
   if (lost > -(int)format.precision - 2) return false; /* below a power of two ties lie twice as close */
   const uint64_t error = lost > -64 ? (uint64_t)1 << (64 + lost) : 1;
-  if (lowered->finish == RED_FINISH_MEAN) red_exact_divide(&m, count);
-  if (lowered->finish == RED_FINISH_ROOT) red_exact_take_root(&m);
-  if (m.last == 0 || top_bit(&m) < (int)(format.least + format.precision)) return false; /* subnormal */
-  const uint64_t beyond = red_exact_bits_from(&m, (unsigned)top_bit(&m) - 63) & (2 * tie - 1);
+  if (lowered->finish == RED_FINISH_MEAN) red_exact_divide(m, count);
+  if (lowered->finish == RED_FINISH_ROOT) red_exact_take_root(m);
+  if (m->last == 0 || top_bit(m) < (int)(format.least + format.precision)) return false; /* subnormal */
+  const uint64_t beyond = red_exact_bits_from(m, (unsigned)top_bit(m) - 63) & (2 * tie - 1);
   return beyond + 1 + error < tie || beyond > tie + error;
 }
 
@@ -86,8 +83,14 @@ static bool result_at(const red_lowered *lowered, const red_exact *sum, const re
 
 bool red_exact_is_settled(const red_lowered *lowered, const red_exact *sum, const red_exact_loss *loss,
                           uint64_t count) {
+  red_exact_magnitude m;
   uint64_t low = 0, high = 0;
-  if (loss->terms == 0 || is_special(sum) || is_far_from_ties(lowered, sum, loss, count)) return true;
+  if (loss->terms == 0 || is_special(sum)) return true;
+  if (!lowered->has_init) {
+    red_exact_measure(sum, &m);
+    if (m.last == 0) return false; /* the true sum may have either sign */
+    if (is_far_from_ties(lowered, &m, loss, count)) return true;
+  }
   return result_at(lowered, sum, loss, true, count, &low) && result_at(lowered, sum, loss, false, count, &high) &&
          memcmp(&low, &high, lowered->out_bytes) == 0;
 }
