@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Partial results: parts of a reduction, merged and saved, give the bits of the whole; damaged bytes are refused. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,6 +318,67 @@ START_TEST(exact_bytes_are_canonical) {
 }
 END_TEST
 
+/* An accumulator of 2^62 - 1 products of the largest numbers, all of one sign: merged with its like, again and again.
+ */
+static red_accumulator *as_large_as_can_be(double sign) {
+  const double x = sign * 0x1.fffffffffffffp1023, y = 0x1.fffffffffffffp1023;
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, RED_F64, 0);
+  problem.exact = 1;
+  red_accumulator *acc, *one;
+  ck_red(red_accumulator_create(context, &problem, &acc));
+  ck_red(red_accumulator_create(context, &problem, &one));
+  ck_red(red_accumulator_add2(one, &x, &y, 1));
+  for (int k = 0; k < 62; k++) {
+    size_t size;
+    unsigned char *bytes = save(acc, &size);
+    red_accumulator *like;
+    ck_red(red_accumulator_load(context, bytes, size, &like));
+    ck_red(red_accumulator_merge(acc, like));
+    ck_red(red_accumulator_merge(acc, one));
+    red_accumulator_destroy(like);
+    free(bytes);
+  }
+  red_accumulator_destroy(one);
+  return reborn(acc);
+}
+
+START_TEST(exact_sums_of_any_size) {
+  const double one = 1;
+  double sum = 0;
+  red_accumulator *acc = as_large_as_can_be(1), *opposite = as_large_as_can_be(-1);
+  ck_assert_uint_eq(red_accumulator_count(acc), ((uint64_t)1 << 62) - 1);
+  ck_red(red_accumulator_result(acc, &sum));
+  ck_assert_double_eq(sum, (double)INFINITY);
+  ck_red(red_accumulator_add2(acc, &one, &one, 1));
+  ck_red(red_accumulator_merge(acc, opposite));
+  ck_red(red_accumulator_result(acc, &sum));
+  ck_assert_double_eq(sum, 1);
+  red_accumulator_destroy(acc);
+  red_accumulator_destroy(opposite);
+}
+END_TEST
+
+/* Digits that no elements can have come to, with a checksum that fits. */
+START_TEST(exact_sums_too_large) {
+  const double x = 0x1.fffffffffffffp1023;
+  red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, RED_DOT, RED_F64, 0);
+  problem.exact = 1;
+  red_accumulator *acc, *loaded = NULL;
+  size_t size;
+  ck_red(red_accumulator_create(context, &problem, &acc));
+  ck_red(red_accumulator_add2(acc, &x, &x, 1));
+  unsigned char *bytes = save(acc, &size);
+  ck_red(red_accumulator_load(context, bytes, size, &loaded));
+  red_accumulator_destroy(loaded);
+  bytes[size - 12] ^= 32; /* in the highest digit, above the bits of one product and of two */
+  const uint64_t sum = fnv(bytes, size - 8);
+  memcpy(bytes + size - 8, &sum, 8);
+  ck_red_fails(red_accumulator_load(context, bytes, size, &loaded), RED_ERR_INVALID, "digits");
+  free(bytes);
+  red_accumulator_destroy(acc);
+}
+END_TEST
+
 static void open_context(void) {
   context = suite_context(0);
 }
@@ -330,6 +392,8 @@ static void fill(TCase *tests) {
   tcase_add_test(tests, refusals);
   tcase_add_test(tests, damaged_bytes);
   tcase_add_test(tests, exact_bytes_are_canonical);
+  tcase_add_test(tests, exact_sums_of_any_size);
+  tcase_add_test(tests, exact_sums_too_large);
 }
 
 int main(void) {

@@ -196,13 +196,25 @@ static red_status refuse(const char *what) {
   return red_fail(RED_ERR_INVALID, "bytes are no saved accumulator: %s", what);
 }
 
+/* Elements are below 2^2048 either way; so what is loaded, and what is merged of that, does not outgrow the digits. */
+static bool can_be_sum(const red_exact *sum, uint64_t count) {
+  enum {
+    BEYOND = 2048 - RED_EXACT_UNIT
+  };
+  red_exact_magnitude m;
+  red_exact_measure(sum, &m);
+  if (m.last == 0) return true;
+  const int top = (int)(32 * m.last) - 1 - __builtin_clz(m.digit[m.last - 1]);
+  return count > 0 && top < BEYOND + 64 - __builtin_clzll(count);
+}
+
 static red_status get_exact(reader *r, red_accumulator *acc) {
   red_exact *sum = &acc->exact;
   sum->flags = (uint32_t)get_number(r, 4);
   bool negative = get_number(r, 1) != 0;
   uint64_t first = get_number(r, 4), digits = get_number(r, 4);
   if ((sum->flags & ~(uint32_t)RED_EXACT_ALL_FLAGS) != 0 || first >= RED_EXACT_DIGITS ||
-      digits >= RED_EXACT_DIGITS - first)
+      digits > RED_EXACT_DIGITS - first)
     return refuse("its digits are out of range");
   if (acc->count == 0 && (sum->flags != 0 || digits != 0)) return refuse("it has digits, but no elements");
   sum->first = (uint32_t)first;
@@ -212,6 +224,7 @@ static red_status get_exact(reader *r, red_accumulator *acc) {
     int64_t digit = (int64_t)get_number(r, 4);
     sum->digit[i] = negative ? -digit : digit;
   }
+  if (!can_be_sum(sum, acc->count)) return refuse("its digits are more than its elements can have come to");
   return RED_OK;
 }
 
