@@ -73,12 +73,19 @@ INLINE double f64_at(const uint8_t *p, size_t i) {
   return ((const f64_unaligned *)p)[i];
 }
 
-/* Products of zeros, infinities and NaNs: only flags come of them. */
+/* Zeros, infinities and NaNs as they are, 1 or -1 for any other number. */
+INLINE v_f64 kind_of(v_f64 x) {
+  const v_u64 bits = (v_u64)x, below = (bits & INT64_MAX) - 1;
+  const v_u64 kept = (v_u64)(below >= 0x7fefffffffffffff); /* all ones */
+  const v_u64 unit = (bits & (uint64_t)1 << 63) | 0x3ff0000000000000;
+  return (v_f64)((bits & kept) | (unit & ~kept));
+}
+
+/* Where a factor is an infinity or a NaN only flags come of the products: they sum up to an infinity or a NaN. */
 static __attribute__((noinline)) void add_product_flags(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
-  for (size_t i = 0; i < n; i++) {
-    const double x = f64_at(p, i), y = f64_at(q, i);
-    if (x == 0 || y == 0 || x - x != 0 || y - y != 0) red_exact_add_product(sum, x, y);
-  }
+  v_f64 kinds = {0};
+  for (size_t i = 0; i < n; i += LANES) kinds += kind_of(factors(p, i, n)) * kind_of(factors(q, i, n));
+  red_exact_add_f64(sum, total(kinds));
 }
 
 /* Is there a product that is not -0? Most often the first one is not. */
