@@ -16,8 +16,9 @@ enum {
 red_extrema_fn ISA(extrema_i32), ISA(extrema_i64), ISA(extrema_f32), ISA(extrema_f64);
 
 /*
- * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers in any order. What lives in a
- * register has the type that it is computed in: GCC gives another type another register.
+ * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers of 64 bits in any order, those of 32
+ * bits not at all. What lives in a register has the type that it is computed in: GCC gives another type another
+ * register.
  */
 typedef struct columns {
   v_f64 difference[COLUMNS], square[COLUMNS];
@@ -25,9 +26,9 @@ typedef struct columns {
   v_f64 row_f64[COLUMNS];
 } columns;
 
+/* Of 64 bits. */
 typedef struct integers {
-  v_f64 whole[2];   /* of 32 bits: doubles, exact */
-  v_u64 low, upper; /* of 64 bits: mod 2^64, and their upper halves */
+  v_u64 low, upper; /* mod 2^64, and their upper halves */
 } integers;
 
 /* Of floats as patterns.h has them; of integers the least and the greatest, signed by `flip`. */
@@ -77,8 +78,7 @@ INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u
 
 /* As many additions of differences by the multipliers as let these and the adders, which convert, too, be as busy. */
 INLINE bool is_spare(red_dtype in, unsigned j) {
-  if (element_bytes(in) == 8) return j % 2 != 0;
-  return in == RED_F32 ? j % 4 != 0 : true;
+  return in == RED_F32 ? j % 4 != 0 : j % 2 != 0;
 }
 
 /* The rows' columns from `first` on; see() and add_vector() take full vectors of elements, one or two of doubles. */
@@ -103,21 +103,19 @@ INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 
         add_vector(in, c, sums, j / doubles, elements);
         if (extrema) see(in, e, elements);
       }
-      if (element_bytes(in) == 4 && !is_float(in)) sums->whole[j % 2] += x;
       add_moments(c->difference, c->square, j, is_spare(in, j), x, shifts);
     }
   }
 }
 
+/* After the moments. */
 INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep *result) {
   if (is_float(in)) {
     result->sum = fold_row(in == RED_F32 ? RED_ADD_F32 : RED_ADD_F64, row);
   } else if (element_bytes(in) == 4) {
-    const v_f64 whole = sums->whole[0] + sums->whole[1];
-    int64_t sum = 0;
-    for (unsigned l = 0; l < LANES; l++) sum += (int64_t)whole[l];
-    result->sum.key = sum;
-    result->sum_high = sum < 0 ? -1 : 0;
+    /* Nothing rounds this mean: the shift is a multiple of 2^-7, the differences have 39 bits, their sum has 51. */
+    result->sum.key = (int64_t)((double)result->moments.count * result->moments.mean);
+    result->sum_high = result->sum.key < 0 ? -1 : 0;
   } else { /* what the sum has below its upper halves' part is less than 2^64 */
     const uint64_t low = total_u64(sums->low), upper = total_u64(sums->upper);
     const __int128 sum = (__int128)(int64_t)upper * ((__int128)1 << 32) + (low - (upper << 32));
@@ -131,7 +129,7 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
   const unsigned bytes = element_bytes(in), doubles = 8 / bytes;
   const double shift = shift_of_row(in, p);
   moment_sums moments;
-  integers sums = {{{0}}, {0}, {0}};
+  integers sums = {{0}, {0}};
   v_u8 row[ROW_VECTORS];
   v_u8 first = v_load(p);
   ends e = {.flip = v_splat((red_state){.u64 = lowered->key_xor}, bytes)};
@@ -149,8 +147,8 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
     }
   }
   if (extrema) keys_of(in, lowered, &e, result->keys);
-  finish_sum(in, row, &sums, result);
   result->moments = moments_of(in, ROWS * row_lanes(in), shift, &moments);
+  finish_sum(in, row, &sums, result);
 }
 
 #define KERNEL(dtype, suffix, key_suffix)                                                                              \
