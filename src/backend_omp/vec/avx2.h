@@ -20,6 +20,20 @@ EXTREME(i32, epi32)
 EXTREME(u32, epu32)
 #undef EXTREME
 
+#if defined(RED_ISA_avx512_half)
+#define HAVE_RANGE
+#define RANGE(T, suffix)                                                                                               \
+  INLINE v_u8 v_lesser_##T(v_u8 a, v_u8 b) {                                                                           \
+    return (v_u8)_mm256_range_##suffix((v_##T)a, (v_##T)b, 4);                                                         \
+  }                                                                                                                    \
+  INLINE v_u8 v_greater_##T(v_u8 a, v_u8 b) {                                                                          \
+    return (v_u8)_mm256_range_##suffix((v_##T)a, (v_##T)b, 5);                                                         \
+  }
+RANGE(f32, ps)
+RANGE(f64, pd)
+#undef RANGE
+#endif
+
 #define HAVE_SUM_BYTES
 INLINE v_u64 v_sum_bytes(v_u8 x) {
   return (v_u64)_mm256_sad_epu8((__m256i)x, _mm256_setzero_si256());

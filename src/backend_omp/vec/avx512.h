@@ -23,6 +23,18 @@ EXTREME(i64, epi64)
 EXTREME(u64, epu64)
 #undef EXTREME
 
+#define HAVE_RANGE
+#define RANGE(T, suffix)                                                                                               \
+  INLINE v_u8 v_lesser_##T(v_u8 a, v_u8 b) {                                                                           \
+    return (v_u8)_mm512_range_##suffix((v_##T)a, (v_##T)b, 4);                                                         \
+  }                                                                                                                    \
+  INLINE v_u8 v_greater_##T(v_u8 a, v_u8 b) {                                                                          \
+    return (v_u8)_mm512_range_##suffix((v_##T)a, (v_##T)b, 5);                                                         \
+  }
+RANGE(f32, ps)
+RANGE(f64, pd)
+#undef RANGE
+
 #define HAVE_SUM_BYTES
 INLINE v_u64 v_sum_bytes(v_u8 x) {
   return (v_u64)_mm512_sad_epu8((__m512i)x, _mm512_setzero_si512());

@@ -32,6 +32,20 @@ EXTREME(u64)
 #endif
 #undef EXTREME
 
+/* The lesser and the greater of two numbers, -0 being less than +0. Of a NaN and another either may come. */
+#ifndef HAVE_RANGE
+#define RANGE(T)                                                                                                       \
+  INLINE v_u8 v_lesser_##T(v_u8 a, v_u8 b) {                                                                           \
+    return v_select((v_u8)((v_##T)a < (v_##T)b), a, v_select((v_u8)((v_##T)a > (v_##T)b), b, a | b));                  \
+  }                                                                                                                    \
+  INLINE v_u8 v_greater_##T(v_u8 a, v_u8 b) {                                                                          \
+    return v_select((v_u8)((v_##T)a > (v_##T)b), a, v_select((v_u8)((v_##T)a < (v_##T)b), b, a & b));                  \
+  }
+RANGE(f32)
+RANGE(f64)
+#undef RANGE
+#endif
+
 #ifndef HAVE_GREATER_64
 INLINE v_u8 v_greater_i64(v_u8 a, v_u8 b) {
   return (v_u8)((v_i64)a > (v_i64)b);

@@ -4,16 +4,22 @@
  * asked for evenly, and each element is loaded once.
  */
 #include "moments.h"
-#include "patterns.h"
 #include "sums.h"
 
 #include "kernels.def"
 
+#if defined(HAVE_RANGE)
 enum {
-  EXTREMA_TOO = REGISTERS == 32 && VB > 16
+  EXTREMA_TOO = 1
 };
-
-red_extrema_fn ISA(extrema_i32), ISA(extrema_i64), ISA(extrema_f32), ISA(extrema_f64);
+#define EXTREMA(name) name##_avx512
+#else
+enum {
+  EXTREMA_TOO = 0
+};
+#define EXTREMA(name) ISA(name)
+#endif
+red_extrema_fn EXTREMA(extrema_i32), EXTREMA(extrema_i64), EXTREMA(extrema_f32), EXTREMA(extrema_f64);
 
 /*
  * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers of 64 bits in any order, those of 32
@@ -31,40 +37,50 @@ typedef struct integers {
   v_u64 low, upper; /* mod 2^64, and their upper halves */
 } integers;
 
-/* Of floats as patterns.h has them; of integers the least and the greatest, signed by `flip`. */
+/* Integers are signed by `flip`. */
 typedef struct ends {
-  patterns seen;
-  v_u8 flip;
+  v_u8 least, greatest, flip;
 } ends;
 
 INLINE bool is_float(red_dtype in) {
   return in == RED_F32 || in == RED_F64;
 }
 
-INLINE v_u8 min_signed(v_u8 a, v_u8 b, unsigned bytes) {
-  return bytes == 4 ? v_min_i32(a, b) : v_min_i64(a, b);
+INLINE v_u8 lesser(red_dtype in, v_u8 a, v_u8 b) {
+  if (is_float(in)) return in == RED_F32 ? v_lesser_f32(a, b) : v_lesser_f64(a, b);
+  return element_bytes(in) == 4 ? v_min_i32(a, b) : v_min_i64(a, b);
+}
+
+INLINE v_u8 greater(red_dtype in, v_u8 a, v_u8 b) {
+  if (is_float(in)) return in == RED_F32 ? v_greater_f32(a, b) : v_greater_f64(a, b);
+  return element_bytes(in) == 4 ? v_max_i32(a, b) : v_max_i64(a, b);
 }
 
 INLINE void see(red_dtype in, ends *e, v_u8 x) {
-  const unsigned bytes = element_bytes(in);
-  if (is_float(in)) {
-    e->seen = merge_patterns(e->seen, patterns_of(x), bytes);
-    return;
-  }
-  const v_u8 key = x ^ e->flip;
-  e->seen.least_unsigned = min_signed(e->seen.least_unsigned, key, bytes);
-  e->seen.greatest_signed = max_signed(e->seen.greatest_signed, key, bytes);
+  if (!is_float(in)) x ^= e->flip;
+  e->least = lesser(in, e->least, x);
+  e->greatest = greater(in, e->greatest, x);
 }
 
+/* There are no NaNs. */
 INLINE void keys_of(red_dtype in, const red_lowered *lowered, const ends *e, int64_t keys[2]) {
   const unsigned bytes = element_bytes(in);
-  const red_lane_op op = bytes == 4 ? RED_MIN_I32 : RED_MIN_I64;
-  if (is_float(in)) {
-    keys_of_patterns(lowered, e->seen, bytes, keys);
-    return;
+  v_u8 least = e->least, greatest = e->greatest;
+  for (unsigned group = VB / 2; group >= bytes; group /= 2) {
+    least = lesser(in, least, v_swap(least, group));
+    greatest = greater(in, greatest, v_swap(greatest, group));
   }
-  keys[0] = v_state(op, v_fold(op, e->seen.least_unsigned)).key;
-  keys[1] = ~v_state(op, fold_max_signed(e->seen.greatest_signed, bytes)).key;
+  if (is_float(in)) {
+    const uint64_t all = UINT64_MAX >> (64 - 8 * bytes);
+    const uint64_t minimum = v_first_u64(least) & all, maximum = v_first_u64(greatest) & all;
+    const bool maxima = lowered->key_xor != 0;
+    keys[0] = key_of_bits(lowered, 0, maxima ? maximum : minimum, bytes);
+    keys[1] = key_of_bits(lowered, all, maxima ? minimum : maximum, bytes);
+  } else {
+    const red_lane_op op = bytes == 4 ? RED_MIN_I32 : RED_MIN_I64;
+    keys[0] = v_state(op, least).key;
+    keys[1] = ~v_state(op, greatest).key;
+  }
 }
 
 INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u8 x) {
@@ -76,9 +92,13 @@ INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u
   }
 }
 
-/* As many additions of differences by the multipliers as let these and the adders, which convert, too, be as busy. */
-INLINE bool is_spare(red_dtype in, unsigned j) {
-  return in == RED_F32 ? j % 4 != 0 : j % 2 != 0;
+/*
+ * As many additions of differences by the multipliers as let these and the adders, which convert and compare floats,
+ * too, be as busy.
+ */
+INLINE bool is_spare(red_dtype in, unsigned j, bool extrema) {
+  if (is_float(in) && extrema) return true;
+  return j % (in == RED_F32 ? 4 : 2) != 0;
 }
 
 /* The rows' columns from `first` on; see() and add_vector() take full vectors of elements, one or two of doubles. */
@@ -103,7 +123,7 @@ INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 
         add_vector(in, c, sums, j / doubles, elements);
         if (extrema) see(in, e, elements);
       }
-      add_moments(c->difference, c->square, j, is_spare(in, j), x, shifts);
+      add_moments(c->difference, c->square, j, is_spare(in, j, extrema), x, shifts);
     }
   }
 }
@@ -131,10 +151,9 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
   moment_sums moments;
   integers sums = {{0}, {0}};
   v_u8 row[ROW_VECTORS];
-  v_u8 first = v_load(p);
   ends e = {.flip = v_splat((red_state){.u64 = lowered->key_xor}, bytes)};
-  if (!is_float(in)) first ^= e.flip;
-  e.seen = patterns_of(first);
+  e.least = e.greatest = v_load(p);
+  if (!is_float(in)) e.least = e.greatest ^= e.flip;
   for (unsigned at = 0; at < row_vectors(in); at += COLUMNS) {
     columns c;
     sweep_columns(in, p, at, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
@@ -151,15 +170,16 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
   finish_sum(in, row, &sums, result);
 }
 
+/* The order of NaNs is looked up where there are any. */
 #define KERNEL(dtype, suffix, key_suffix)                                                                              \
   void ISA(sweep_##suffix)(const red_lowered *lowered, const void *in, size_t ahead, bool extrema,                     \
                            red_sweep *result) {                                                                        \
-    if (EXTREMA_TOO && extrema) {                                                                                      \
+    if (EXTREMA_TOO && extrema)                                                                                        \
       sweep_all(dtype, lowered, in, ahead, true, result);                                                              \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    if (extrema) ISA(extrema_##key_suffix)(lowered, in, ROWS * row_lanes(dtype), result->keys);                        \
-    sweep_all(dtype, lowered, in, ahead, false, result);                                                               \
+    else                                                                                                               \
+      sweep_all(dtype, lowered, in, ahead, false, result);                                                             \
+    if (extrema && !(EXTREMA_TOO && result->moments.squares >= 0))                                                     \
+      EXTREMA(extrema_##key_suffix)(lowered, in, ROWS *row_lanes(dtype), result->keys);                                \
   }
 #if VB < 64
 RED_SWEEPS_32(KERNEL)
