@@ -12,7 +12,11 @@ INLINE patterns sweep_floats(const uint8_t *p, size_t n, unsigned bytes) {
   v_u8 pad = v_splat(first, bytes);
   patterns all[2] = {patterns_of(pad), patterns_of(pad)};
   for (; n >= 2 * lanes; n -= 2 * lanes, p += 2 * VB)
-    for (unsigned j = 0; j < 2; j++) all[j] = merge_patterns(all[j], patterns_of(v_load(p + j * VB)), bytes);
+    for (unsigned j = 0; j < 2; j++) {
+      v_u8 x = v_load(p + j * VB);
+      STAY_IN_REGISTER(x); /* GCC would load it three times */
+      all[j] = merge_patterns(all[j], patterns_of(x), bytes);
+    }
   for (; n > 0; n -= n < lanes ? n : lanes, p += VB) {
     v_u8 x = n < lanes ? v_load_partial(p, n, bytes, pad) : v_load(p);
     all[0] = merge_patterns(all[0], patterns_of(x), bytes);

@@ -19,7 +19,7 @@ enum {
 };
 #define EXTREMA(name) ISA(name)
 #endif
-red_extrema_fn EXTREMA(extrema_i32), EXTREMA(extrema_i64), EXTREMA(extrema_f32), EXTREMA(extrema_f64);
+red_extrema_fn EXTREMA(extrema_i32), EXTREMA(extrema_i64), EXTREMA(extrema_f16), EXTREMA(extrema_f32), EXTREMA(extrema_f64);
 
 /*
  * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers of 64 bits in any order, those of 32
@@ -41,6 +41,15 @@ typedef struct integers {
 typedef struct ends {
   v_u8 least, greatest, flip;
 } ends;
+
+INLINE bool is_half(red_dtype in) {
+  return in == RED_F16 || in == RED_BF16;
+}
+
+/* What they are computed as. Extrema are faster of the 16 bits, by themselves. */
+INLINE red_dtype widened(red_dtype in) {
+  return is_half(in) ? RED_F32 : in;
+}
 
 INLINE bool is_float(red_dtype in) {
   return in == RED_F32 || in == RED_F64;
@@ -97,24 +106,48 @@ INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u
  * too, be as busy.
  */
 INLINE bool is_spare(red_dtype in, unsigned j, bool extrema) {
-  if (is_float(in) && extrema) return true;
+  if (is_half(in) || (is_float(in) && extrema)) return true;
   return j % (in == RED_F32 ? 4 : 2) != 0;
 }
 
+/* 16-bit floats are widened some rows before they are needed: a load just after its store would wait. */
+enum {
+  WIDE_ROW = COLUMNS * LANES * 4, /* bytes of the columns of a row of f32 */
+  ROWS_AHEAD = 2
+};
+
+INLINE void widen_columns(red_dtype in, const uint8_t *p, uint8_t *to) {
+  UNROLLED
+  for (unsigned at = 0; at < WIDE_ROW; at += VB)
+    v_store(to + at, (v_u8)(in == RED_F16 ? v_f32_from_f16(p + at / 2) : v_f32_from_bf16(p + at / 2)));
+}
+
 /* The rows' columns from `first` on; see() and add_vector() take full vectors of elements, one or two of doubles. */
-INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 shifts, size_t ahead, bool extrema,
+INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f64 shifts, size_t ahead, bool extrema,
                           columns *c, integers *sums, ends *e) {
-  const size_t step = LANES * element_bytes(in), row_bytes = row_lanes(in) * element_bytes(in);
+  const red_dtype in = widened(from);
+  const size_t step = LANES * element_bytes(in), row_bytes = row_lanes(from) * element_bytes(from);
+  const size_t part_bytes = COLUMNS * LANES * element_bytes(from); /* of a row */
   const unsigned doubles = VB / (unsigned)step;
-  const uint8_t *later = p + ahead + first * step * ROWS;
-  p += first * step;
+  const uint8_t *later = p + ahead + first / COLUMNS * part_bytes * ROWS;
+  _Alignas(VB) uint8_t wide[ROWS * WIDE_ROW];
+  p += first / COLUMNS * part_bytes;
+  const uint8_t *narrow = p;
+  if (is_half(from)) {
+    for (unsigned r = 0; r < ROWS_AHEAD; r++, narrow += row_bytes) widen_columns(from, narrow, wide + r * WIDE_ROW);
+    p = wide;
+  }
   for (unsigned j = 0; j < COLUMNS; j++) {
     c->difference[j] = c->square[j] = (v_f64){0};
     c->row_f32[j] = (v_f32)v_identity(RED_ADD_F32);
     c->row_f64[j] = (v_f64)v_identity(RED_ADD_F64);
   }
-  for (unsigned r = 0; r < ROWS; r++, p += row_bytes, later += COLUMNS * step) {
-    ask_ahead(in, later, COLUMNS * step);
+  for (unsigned r = 0; r < ROWS; r++, p += is_half(from) ? WIDE_ROW : row_bytes, later += part_bytes) {
+    ask_ahead(from, later, part_bytes);
+    if (is_half(from) && r + ROWS_AHEAD < ROWS) {
+      widen_columns(from, narrow, wide + (r + ROWS_AHEAD) * WIDE_ROW);
+      narrow += row_bytes;
+    }
     UNROLLED
     for (unsigned j = 0; j < COLUMNS; j++) {
       const v_f64 x = load_f64(in, p + j * step);
@@ -123,7 +156,7 @@ INLINE void sweep_columns(red_dtype in, const uint8_t *p, unsigned first, v_f64 
         add_vector(in, c, sums, j / doubles, elements);
         if (extrema) see(in, e, elements);
       }
-      add_moments(c->difference, c->square, j, is_spare(in, j, extrema), x, shifts);
+      add_moments(c->difference, c->square, j, is_spare(from, j, extrema), x, shifts);
     }
   }
 }
@@ -144,10 +177,11 @@ INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep 
   }
 }
 
-INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p, size_t ahead, bool extrema,
+INLINE void sweep_all(red_dtype from, const red_lowered *lowered, const uint8_t *p, size_t ahead, bool extrema,
                       red_sweep *result) {
+  const red_dtype in = widened(from);
   const unsigned bytes = element_bytes(in), doubles = 8 / bytes;
-  const double shift = shift_of_row(in, p);
+  const double shift = shift_of_row(from, p);
   moment_sums moments;
   integers sums = {{0}, {0}};
   v_u8 row[ROW_VECTORS];
@@ -156,7 +190,7 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
   if (!is_float(in)) e.least = e.greatest ^= e.flip;
   for (unsigned at = 0; at < row_vectors(in); at += COLUMNS) {
     columns c;
-    sweep_columns(in, p, at, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
+    sweep_columns(from, p, at, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
     UNROLLED
     for (unsigned j = 0; j < COLUMNS; j++) {
       moments.difference[at + j] = c.difference[j];
@@ -170,20 +204,21 @@ INLINE void sweep_all(red_dtype in, const red_lowered *lowered, const uint8_t *p
   finish_sum(in, row, &sums, result);
 }
 
-/* The order of NaNs is looked up where there are any. */
+/* The order of NaNs is looked up where there may be any. */
 #define KERNEL(dtype, suffix, key_suffix)                                                                              \
   void ISA(sweep_##suffix)(const red_lowered *lowered, const void *in, size_t ahead, bool extrema,                     \
                            red_sweep *result) {                                                                        \
-    if (EXTREMA_TOO && extrema)                                                                                        \
+    const bool may_see = EXTREMA_TOO && !is_half(dtype);                                                               \
+    if (may_see && extrema)                                                                                            \
       sweep_all(dtype, lowered, in, ahead, true, result);                                                              \
     else                                                                                                               \
       sweep_all(dtype, lowered, in, ahead, false, result);                                                             \
-    if (extrema && !(EXTREMA_TOO && result->moments.squares >= 0))                                                     \
+    if (extrema && !(may_see && result->moments.squares >= 0))                                                         \
       EXTREMA(extrema_##key_suffix)(lowered, in, ROWS *row_lanes(dtype), result->keys);                                \
   }
 #if VB < 64
-RED_SWEEPS_32(KERNEL)
+RED_NARROW_SWEEPS(KERNEL)
 #endif
 #if !defined(RED_ISA_avx512_half)
-RED_SWEEPS_64(KERNEL)
+RED_WIDE_SWEEPS(KERNEL)
 #endif

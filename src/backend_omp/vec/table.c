@@ -37,15 +37,15 @@ RED_EXTREMA(X)
 RED_DTYPE_NAMES(X)
 #undef X
 #if VB == 64
-#define SWEEP_32(suffix) sweep_##suffix##_avx512_half
+#define NARROW_SWEEP(suffix) sweep_##suffix##_avx512_half
 #else
-#define SWEEP_32(suffix) ISA(sweep_##suffix)
+#define NARROW_SWEEP(suffix) ISA(sweep_##suffix)
 #endif
-#define X(dtype, suffix, key_suffix) red_sweep_fn SWEEP_32(suffix);
-RED_SWEEPS_32(X)
+#define X(dtype, suffix, key_suffix) red_sweep_fn NARROW_SWEEP(suffix);
+RED_NARROW_SWEEPS(X)
 #undef X
 #define X(dtype, suffix, key_suffix) red_sweep_fn ISA(sweep_##suffix);
-RED_SWEEPS_64(X)
+RED_WIDE_SWEEPS(X)
 #undef X
 #define X(dtype, suffix) red_nans_fn ISA(nans_##suffix);
 RED_NAN_COUNTS(X)
@@ -133,11 +133,11 @@ const red_kernels ISA(red_kernels) = {
 #undef X
     .sweep =
         {
-#define X(dtype, suffix, key_suffix) [dtype] = SWEEP_32(suffix),
-            RED_SWEEPS_32(X)
+#define X(dtype, suffix, key_suffix) [dtype] = NARROW_SWEEP(suffix),
+            RED_NARROW_SWEEPS(X)
 #undef X
 #define X(dtype, suffix, key_suffix) [dtype] = ISA(sweep_##suffix),
-                RED_SWEEPS_64(X)
+                RED_WIDE_SWEEPS(X)
 #undef X
         },
 #define X(dtype, suffix) [dtype] = ISA(nans_##suffix),
