@@ -84,8 +84,17 @@ static void push_sum(const stats_job *job, piece *here, red_state sum, part *min
   red_forest_push(&mine->forest, &job->sum, 0, here->index, sum);
 }
 
-static void push_moments(piece *here, red_moments moments, part *mine) {
+/*
+ * The moments of a whole piece of integers of up to 32 bits have their sum, as nothing rounds the mean: the shift is a
+ * multiple of 2^-7, the differences have at most 39 bits, their sum has 51.
+ */
+static bool mean_is_exact(const stats_job *job, const piece *here) {
+  return job->variance && !job->lowered->canonical && job->lowered->in_bytes <= 4 && here->n == job->piece;
+}
+
+static void push_moments(const stats_job *job, piece *here, red_moments moments, part *mine) {
   here->nans = here->nans && moments.squares != moments.squares;
+  if (mean_is_exact(job, here)) add_to_sum((int64_t)((double)moments.count * moments.mean), &mine->stats);
   red_moments_push(&mine->moments, 0, here->index, moments);
 }
 
@@ -103,7 +112,8 @@ static void sweep_sum_and_extrema(const stats_job *job, piece *here, part *mine)
   const red_lowered *lowered = job->lowered;
   const red_kernels *kernels = job->cpu->kernels;
   red_stats_fn *both = kernels->stats[lowered->in];
-  if (job->sums && job->extrema && both != NULL && here->n == job->piece) {
+  const bool sums = job->sums && !mean_is_exact(job, here);
+  if (sums && job->extrema && both != NULL && here->n == job->piece) {
     red_state sum = both(lowered, here->p, here->keys);
     if (lowered->canonical)
       push_sum(job, here, sum, mine);
@@ -111,7 +121,7 @@ static void sweep_sum_and_extrema(const stats_job *job, piece *here, part *mine)
       add_to_sum(sum.key, &mine->stats);
     return;
   }
-  if (job->sums) sweep_sum(job, here, mine);
+  if (sums) sweep_sum(job, here, mine);
   if (job->extrema) kernels->extrema[lowered->in](lowered, here->p, here->n, here->keys);
 }
 
@@ -133,9 +143,9 @@ static bool sweep_at_once(const stats_job *job, piece *here, part *mine) {
   if (job->extrema) memcpy(here->keys, found.keys, sizeof here->keys);
   if (job->lowered->canonical)
     push_sum(job, here, found.sum, mine);
-  else
+  else if (!mean_is_exact(job, here))
     add_to_sum((__int128)found.sum_high * ((__int128)1 << 64) + found.sum.u64, &mine->stats);
-  push_moments(here, found.moments, mine);
+  push_moments(job, here, found.moments, mine);
   return true;
 }
 
@@ -146,7 +156,7 @@ static bool sweep_at_once(const stats_job *job, piece *here, part *mine) {
 static void sweep_moments(const stats_job *job, piece *here, part *mine) {
   const red_lowered *lowered = job->lowered;
   red_moments_fn *kernel = widening_kernels(job->cpu, lowered->in)->moments[lowered->in];
-  push_moments(here, kernel(here->p, here->n, PIECES_AHEAD * job->piece * lowered->in_bytes), mine);
+  push_moments(job, here, kernel(here->p, here->n, PIECES_AHEAD * job->piece * lowered->in_bytes), mine);
 }
 
 /* Sums and moments of NaNs are NaN, and their keys are known: most pieces need no count. */

@@ -43,7 +43,10 @@ typedef red_state red_stats_fn(const red_lowered *lowered, const void *in, int64
  */
 typedef red_moments red_moments_fn(const void *in, size_t n, size_t ahead);
 
-/* What a whole chunk of statistics has: the node of floats or the sum of integers, in 128 bits; both keys; moments. */
+/*
+ * What a whole chunk of statistics has: the node of floats or the sum of integers of 64 bits, in 128; both keys;
+ * moments, which have the sum of narrower integers.
+ */
 typedef struct red_sweep {
   red_state sum;
   int64_t sum_high;

@@ -19,12 +19,12 @@ enum {
 };
 #define EXTREMA(name) ISA(name)
 #endif
-red_extrema_fn EXTREMA(extrema_i32), EXTREMA(extrema_i64), EXTREMA(extrema_f16), EXTREMA(extrema_f32), EXTREMA(extrema_f64);
+red_extrema_fn EXTREMA(extrema_i32), EXTREMA(extrema_i64), EXTREMA(extrema_f16), EXTREMA(extrema_f32),
+    EXTREMA(extrema_f64);
 
 /*
- * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers of 64 bits in any order, those of 32
- * bits not at all. What lives in a register has the type that it is computed in: GCC gives another type another
- * register.
+ * Accumulators of COLUMNS vectors of doubles; floats are summed by lanes, integers of 64 bits in any order. What lives
+ * in a register has the type that it is computed in: GCC gives another type another register.
  */
 typedef struct columns {
   v_f64 difference[COLUMNS], square[COLUMNS];
@@ -161,15 +161,10 @@ INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f6
   }
 }
 
-/* After the moments. */
 INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep *result) {
   if (is_float(in)) {
     result->sum = fold_row(in == RED_F32 ? RED_ADD_F32 : RED_ADD_F64, row);
-  } else if (element_bytes(in) == 4) {
-    /* Nothing rounds this mean: the shift is a multiple of 2^-7, the differences have 39 bits, their sum has 51. */
-    result->sum.key = (int64_t)((double)result->moments.count * result->moments.mean);
-    result->sum_high = result->sum.key < 0 ? -1 : 0;
-  } else { /* what the sum has below its upper halves' part is less than 2^64 */
+  } else if (element_bytes(in) == 8) { /* what the sum has below its upper halves' part is less than 2^64 */
     const uint64_t low = total_u64(sums->low), upper = total_u64(sums->upper);
     const __int128 sum = (__int128)(int64_t)upper * ((__int128)1 << 32) + (low - (upper << 32));
     result->sum.u64 = (uint64_t)sum;
@@ -200,8 +195,8 @@ INLINE void sweep_all(red_dtype from, const red_lowered *lowered, const uint8_t 
     }
   }
   if (extrema) keys_of(in, lowered, &e, result->keys);
-  result->moments = moments_of(in, ROWS * row_lanes(in), shift, &moments);
   finish_sum(in, row, &sums, result);
+  result->moments = moments_of(in, ROWS * row_lanes(in), shift, &moments);
 }
 
 /* The order of NaNs is looked up where there may be any. */
@@ -214,7 +209,7 @@ INLINE void sweep_all(red_dtype from, const red_lowered *lowered, const uint8_t 
     else                                                                                                               \
       sweep_all(dtype, lowered, in, ahead, false, result);                                                             \
     if (extrema && !(may_see && result->moments.squares >= 0))                                                         \
-      EXTREMA(extrema_##key_suffix)(lowered, in, ROWS *row_lanes(dtype), result->keys);                                \
+      EXTREMA(extrema_##key_suffix)(lowered, in, ROWS * row_lanes(dtype), result->keys);                               \
   }
 #if VB < 64
 RED_NARROW_SWEEPS(KERNEL)
