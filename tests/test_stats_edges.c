@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statistics whose answers need no arithmetic, of lengths beside the edges of what kernels count in: ties, zeros, NaNs.
+/*
+ * Statistics whose answers need no arithmetic, of lengths beside the edges of what kernels count in: ties, ends, zeros,
+ * NaNs.
  */
 #include <math.h>
 #include <stdint.h>
@@ -110,6 +112,33 @@ START_TEST(places) {
 }
 END_TEST
 
+/* Integers at both ends of their type: sums mod 2^64, from the sum of all equal ones; means of these are themselves. */
+START_TEST(ends) {
+  unsigned char *data = malloc(MOST_EDGE * sizeof(double));
+  for (unsigned in = 1; in < RED_F16; in++) {
+    red_dtype dtype = (red_dtype)in;
+    const int is_signed = in <= RED_I64;
+    const uint64_t all = UINT64_MAX >> (64 - 8 * red_dtype_bytes(dtype)), top = is_signed ? all >> 1 : all;
+    for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
+      for (int least = 0; least < 2; least++) {
+        const uint64_t n = edges[e], value = least != 0 ? all - top : top, other = all - value;
+        const uint64_t wide = is_signed && least != 0 ? value - all - 1 : value; /* sign-extended */
+        red_stats_result same, mixed;
+        set_all(dtype, data, n, value);
+        if (!all_stats(dtype, data, n, &same)) break;
+        ck_assert_uint_eq(same.sum.u64, n * wide);
+        ck_assert_double_eq(same.mean, is_signed ? (double)(int64_t)wide : (double)wide);
+        set(dtype, data, n / 2, other);
+        if (!all_stats(dtype, data, n, &mixed)) break;
+        ck_assert_uint_eq(mixed.sum.u64, (n - 1) * wide + (is_signed ? ~wide : other));
+        ck_assert(mixed.argmin == (n > 1 && least != 0 ? 0 : n / 2) &&
+                  mixed.argmax == (n > 1 && least == 0 ? 0 : n / 2));
+      }
+  }
+  free(data);
+}
+END_TEST
+
 /* -0 < +0 to the extremes, -0 == +0 to their places. */
 START_TEST(zeros) {
   unsigned char *data = malloc(MOST_EDGE * sizeof(double));
@@ -117,11 +146,11 @@ START_TEST(zeros) {
     red_dtype dtype = (red_dtype)in;
     const uint64_t minus = (uint64_t)1 << (8 * red_dtype_bytes(dtype) - 1);
     for (size_t e = 1; e < sizeof edges / sizeof *edges; e++)
-      for (int others = 0; others < 2; others++) {
+      for (int others = 0; others < 4; others++) {
         red_stats_result result;
         uint64_t n = edges[e];
-        set_all(dtype, data, n, others != 0 ? minus : 0);
-        set(dtype, data, n - 1, others != 0 ? 0 : minus);
+        set_all(dtype, data, n, others % 2 != 0 ? minus : 0);
+        set(dtype, data, others < 2 ? n - 1 : n / 2, others % 2 != 0 ? 0 : minus);
         if (!all_stats(dtype, data, n, &result)) break;
         ck_assert(same_bits(dtype, &result.min, minus) && same_bits(dtype, &result.max, 0));
         ck_assert(result.argmin == 0 && result.argmax == 0);
@@ -169,6 +198,7 @@ static void fill(TCase *tests) {
   tcase_add_unchecked_fixture(tests, open_context, close_context);
   tcase_add_test(tests, ties);
   tcase_add_test(tests, places);
+  tcase_add_test(tests, ends);
   tcase_add_test(tests, zeros);
   tcase_add_test(tests, nans);
 }
