@@ -7,6 +7,13 @@
 
 #include "exact_block.h"
 
+/* Without an instruction for it the error of a product takes longer than bins for the whole. */
+#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
+#define FUSES true
+#else
+#define FUSES false
+#endif
+
 enum {
   LONG_BLOCK = 1024,
   LONG_CHAINS = VB == 64 ? 4 : 2,                     /* of folds of products, and as many of errors */

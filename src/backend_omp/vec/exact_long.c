@@ -2,7 +2,8 @@
 /*
  * Exact sums of products of f64. Each is the sum of two doubles, itself rounded and the error of that, where neither
  * overflows or underflows; both are folded (exact_block.h) if a look at the factors proves that to be exact. All other
- * products are made of integers, and added in bins of 128 bits, one for every eight binades.
+ * products, and all where no instruction fuses a product and a sum, are made of integers, and added in bins of 128
+ * bits, one for every eight binades.
  */
 #include "exact_lossy_product.h"
 
@@ -170,8 +171,8 @@ INLINE bool guess_grids(red_map map, const uint8_t *p, const uint8_t *q, size_t 
 }
 
 /* False if no doubles suit. */
-INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
-                             red_exact *sum) {
+INLINE bool add_products_in_folds(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
+                                  red_exact *sum) {
   const bool begun = c->value.has_grid || guess_grids(map, p, q, n, c);
   if (!begun || (c->value.wide && !is_trusted(&c->value, n, sum))) {
     ranges r = look_over_factors(map, p, q, n);
@@ -198,10 +199,10 @@ INLINE bool add_in_two_folds(red_map map, const uint8_t *p, const uint8_t *q, si
 INLINE void add_block_products(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c,
                                red_exact *sum) {
   course *value = &c->value;
-  const bool exactly = value->loss == NULL || (n < LONG_BLOCK && !value->lossy); /* as add_without_bins() */
+  const bool exactly = FUSES && (value->loss == NULL || (n < LONG_BLOCK && !value->lossy)); /* as add_without_bins() */
   note_zeros(p, q, n, sum);
-  if (exactly && add_in_two_folds(map, p, q, n, c, sum)) return;
-  if (value->loss != NULL) {
+  if (exactly && add_products_in_folds(map, p, q, n, c, sum)) return;
+  if (FUSES && value->loss != NULL) {
     value->lossy = true;
     add_lossy_products(map, p, q, n, value, sum);
   } else if (n < LONG_PAY) {
