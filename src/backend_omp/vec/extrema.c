@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The least key of an array and that of the other end of the order. */
 #include "end.h"
+#include "ends.h"
 
 #include "kernels.def"
 
@@ -62,26 +63,22 @@ INLINE void integer_extrema(const red_lowered *lowered, const uint8_t *p, size_t
  * Both ends and the sum of a whole chunk of 32-bit integers in one sweep. Sums mod 2^32 and sums of upper halves give
  * the whole one: what it has below its upper halves' part is less than 2^32.
  */
-INLINE red_state integer_stats(const red_lowered *lowered, const uint8_t *p, bool is_signed, int64_t keys[2]) {
+INLINE red_state integer_stats(red_dtype in, const red_lowered *lowered, const uint8_t *p, int64_t keys[2]) {
   enum {
     N = 4096,
     LANES = VB / 4
   };
-  const v_u8 flip = v_splat((red_state){.u64 = lowered->key_xor}, 4);
-  v_u8 least[2], greatest[2];
+  ends seen[2] = {ends_of(v_load(p)), ends_of(v_load(p))};
   v_u32 whole[2] = {{0}};
   v_i32 upper[2] = {{0}};
-  for (unsigned j = 0; j < 2; j++) least[j] = greatest[j] = v_load(p) ^ flip;
   for (size_t i = 0; i < N; i += 2 * LANES)
     for (unsigned j = 0; j < 2; j++) {
-      const v_u8 x = v_load(p + 4 * (i + j * LANES)), key = x ^ flip;
-      least[j] = v_min_i32(least[j], key);
-      greatest[j] = v_max_i32(greatest[j], key);
+      const v_u8 x = v_load(p + 4 * (i + j * LANES));
+      seen[j] = merge_ends(in, seen[j], ends_of(x));
       whole[j] += (v_u32)x;
-      upper[j] += is_signed ? (v_i32)x >> 16 : (v_i32)((v_u32)x >> 16);
+      upper[j] += in == RED_I32 ? (v_i32)x >> 16 : (v_i32)((v_u32)x >> 16);
     }
-  keys[0] = v_state(RED_MIN_I32, v_fold(RED_MIN_I32, v_min_i32(least[0], least[1]))).key;
-  keys[1] = ~v_state(RED_MIN_I32, fold_max_signed(v_max_i32(greatest[0], greatest[1]), 4)).key;
+  keys_of_ends(in, lowered, merge_ends(in, seen[0], seen[1]), keys);
   const v_i32 uppers = upper[0] + upper[1];
   const v_u32 lowers = whole[0] + whole[1] - ((v_u32)uppers << 16);
   int64_t sum = 0;
@@ -90,10 +87,10 @@ INLINE red_state integer_stats(const red_lowered *lowered, const uint8_t *p, boo
 }
 
 red_state ISA(stats_i32)(const red_lowered *lowered, const void *data, int64_t keys[2]) {
-  return integer_stats(lowered, data, true, keys);
+  return integer_stats(RED_I32, lowered, data, keys);
 }
 red_state ISA(stats_u32)(const red_lowered *lowered, const void *data, int64_t keys[2]) {
-  return integer_stats(lowered, data, false, keys);
+  return integer_stats(RED_U32, lowered, data, keys);
 }
 
 INLINE void extrema(const red_lowered *lowered, const uint8_t *p, size_t n, red_lane_op op, bool both,

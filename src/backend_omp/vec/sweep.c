@@ -3,6 +3,7 @@
  * Sum and moments of a whole chunk in one sweep, and its extrema where there are registers for them too: memory is
  * asked for evenly, and each element is loaded once.
  */
+#include "ends.h"
 #include "moments.h"
 #include "sums.h"
 
@@ -37,11 +38,6 @@ typedef struct integers {
   v_u64 low, upper; /* mod 2^64, and their upper halves */
 } integers;
 
-/* Integers are signed by `flip`. */
-typedef struct ends {
-  v_u8 least, greatest, flip;
-} ends;
-
 INLINE bool is_half(red_dtype in) {
   return in == RED_F16 || in == RED_BF16;
 }
@@ -53,43 +49,6 @@ INLINE red_dtype widened(red_dtype in) {
 
 INLINE bool is_float(red_dtype in) {
   return in == RED_F32 || in == RED_F64;
-}
-
-INLINE v_u8 lesser(red_dtype in, v_u8 a, v_u8 b) {
-  if (is_float(in)) return in == RED_F32 ? v_lesser_f32(a, b) : v_lesser_f64(a, b);
-  return element_bytes(in) == 4 ? v_min_i32(a, b) : v_min_i64(a, b);
-}
-
-INLINE v_u8 greater(red_dtype in, v_u8 a, v_u8 b) {
-  if (is_float(in)) return in == RED_F32 ? v_greater_f32(a, b) : v_greater_f64(a, b);
-  return element_bytes(in) == 4 ? v_max_i32(a, b) : v_max_i64(a, b);
-}
-
-INLINE void see(red_dtype in, ends *e, v_u8 x) {
-  if (!is_float(in)) x ^= e->flip;
-  e->least = lesser(in, e->least, x);
-  e->greatest = greater(in, e->greatest, x);
-}
-
-/* There are no NaNs. */
-INLINE void keys_of(red_dtype in, const red_lowered *lowered, const ends *e, int64_t keys[2]) {
-  const unsigned bytes = element_bytes(in);
-  v_u8 least = e->least, greatest = e->greatest;
-  for (unsigned group = VB / 2; group >= bytes; group /= 2) {
-    least = lesser(in, least, v_swap(least, group));
-    greatest = greater(in, greatest, v_swap(greatest, group));
-  }
-  if (is_float(in)) {
-    const uint64_t all = UINT64_MAX >> (64 - 8 * bytes);
-    const uint64_t minimum = v_first_u64(least) & all, maximum = v_first_u64(greatest) & all;
-    const bool maxima = lowered->key_xor != 0;
-    keys[0] = key_of_bits(lowered, 0, maxima ? maximum : minimum, bytes);
-    keys[1] = key_of_bits(lowered, all, maxima ? minimum : maximum, bytes);
-  } else {
-    const red_lane_op op = bytes == 4 ? RED_MIN_I32 : RED_MIN_I64;
-    keys[0] = v_state(op, least).key;
-    keys[1] = ~v_state(op, greatest).key;
-  }
 }
 
 INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u8 x) {
@@ -122,7 +81,7 @@ INLINE void widen_columns(red_dtype in, const uint8_t *p, uint8_t *to) {
     v_store(to + at, (v_u8)(in == RED_F16 ? v_f32_from_f16(p + at / 2) : v_f32_from_bf16(p + at / 2)));
 }
 
-/* The rows' columns from `first` on; see() and add_vector() take full vectors of elements, one or two of doubles. */
+/* The rows' columns from `first` on; add_vector() and `e` take full vectors of elements, one or two of doubles. */
 INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f64 shifts, size_t ahead, bool extrema,
                           columns *c, integers *sums, ends *e) {
   const red_dtype in = widened(from);
@@ -154,7 +113,7 @@ INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f6
       if (j % doubles == 0) {
         const v_u8 elements = v_load(p + j * step);
         add_vector(in, c, sums, j / doubles, elements);
-        if (extrema) see(in, e, elements);
+        if (extrema) *e = merge_ends(in, *e, ends_of(elements));
       }
       add_moments(c->difference, c->square, j, is_spare(from, j, extrema), x, shifts);
     }
@@ -175,14 +134,12 @@ INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep 
 INLINE void sweep_all(red_dtype from, const red_lowered *lowered, const uint8_t *p, size_t ahead, bool extrema,
                       red_sweep *result) {
   const red_dtype in = widened(from);
-  const unsigned bytes = element_bytes(in), doubles = 8 / bytes;
+  const unsigned doubles = 8 / element_bytes(in);
   const double shift = shift_of_row(from, p);
   moment_sums moments;
   integers sums = {{0}, {0}};
   v_u8 row[ROW_VECTORS];
-  ends e = {.flip = v_splat((red_state){.u64 = lowered->key_xor}, bytes)};
-  e.least = e.greatest = v_load(p);
-  if (!is_float(in)) e.least = e.greatest ^= e.flip;
+  ends e = ends_of(v_load(p));
   for (unsigned at = 0; at < row_vectors(in); at += COLUMNS) {
     columns c;
     sweep_columns(from, p, at, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
@@ -194,7 +151,7 @@ INLINE void sweep_all(red_dtype from, const red_lowered *lowered, const uint8_t 
       row[(at + j) / doubles] = in == RED_F32 ? (v_u8)c.row_f32[j / doubles] : (v_u8)c.row_f64[j / doubles];
     }
   }
-  if (extrema) keys_of(in, lowered, &e, result->keys);
+  if (extrema) keys_of_ends(in, lowered, e, result->keys);
   finish_sum(in, row, &sums, result);
   result->moments = moments_of(in, ROWS * row_lanes(in), shift, &moments);
 }
