@@ -225,12 +225,15 @@ static const case_row cases[] = {
     VARIANCE(RED_F64),
     VARIANCE(RED_I32),
     VARIANCE(RED_I16),
+    VARIANCE(RED_F16),
     VARIANCE(RED_BF16),
     ALL_NINE(RED_F32),
     ALL_NINE(RED_F64),
     ALL_NINE(RED_I32),
     ALL_NINE(RED_I64),
     ALL_NINE(RED_I16),
+    ALL_NINE(RED_F16),
+    ALL_NINE(RED_BF16),
 };
 
 enum {
