@@ -44,7 +44,7 @@ INLINE red_moments moments(red_dtype in, const uint8_t *p, size_t n, size_t ahea
   else
     add_rows(in, p, rows, shift, 0, &all);
   if (rest > 0) add_last_row(in, p + rows * row_lanes(in) * element_bytes(in), rest, shift, &all);
-  return moments_of(in, n, shift, &all);
+  return moments_of(n, shift, &all, row_vectors(in));
 }
 
 #define X(suffix, in, bytes, is_signed)                                                                                \

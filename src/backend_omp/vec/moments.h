@@ -42,8 +42,8 @@ INLINE double fold(v_f64 *lanes, unsigned vectors) {
   if (vectors > 16) halve_f64(lanes, 16);
   if (vectors > 8) halve_f64(lanes, 8);
   if (vectors > 4) halve_f64(lanes, 4);
-  halve_f64(lanes, 2);
-  halve_f64(lanes, 1);
+  if (vectors > 2) halve_f64(lanes, 2);
+  if (vectors > 1) halve_f64(lanes, 1);
   return ((v_f64)v_fold(RED_ADD_F64, (v_u8)lanes[0]))[0];
 }
 
@@ -82,8 +82,9 @@ typedef struct moment_sums {
   v_f64 difference[MOST_VECTORS], square[MOST_VECTORS];
 } moment_sums;
 
-INLINE red_moments moments_of(red_dtype in, size_t n, double shift, moment_sums *all) {
-  double difference = fold(all->difference, row_vectors(in)), square = fold(all->square, row_vectors(in));
+/* Of n elements; `vectors` are not yet folded. */
+INLINE red_moments moments_of(size_t n, double shift, moment_sums *all, unsigned vectors) {
+  double difference = fold(all->difference, vectors), square = fold(all->square, vectors);
   return red_moments_of_sums(n, shift, difference, square);
 }
 

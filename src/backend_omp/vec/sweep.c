@@ -51,13 +51,27 @@ INLINE bool is_float(red_dtype in) {
   return in == RED_F32 || in == RED_F64;
 }
 
-INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, v_u8 x) {
-  if (in == RED_F32) c->row_f32[j] += (v_f32)x;
+INLINE void add_vector(red_dtype in, columns *c, integers *sums, unsigned j, bool spare, v_u8 x) {
+  if (in == RED_F32 && spare) c->row_f32[j] = v_spare_add_f32((v_f32)x, c->row_f32[j]);
+  if (in == RED_F32 && !spare) c->row_f32[j] += (v_f32)x;
   if (in == RED_F64) c->row_f64[j] += (v_f64)x;
   if (in == RED_I64 || in == RED_U64) {
     sums->low += (v_u64)x;
     sums->upper += in == RED_I64 ? (v_u64)((v_i64)x >> 32) : (v_u64)x >> 32;
   }
+}
+
+/* Vectors of doubles in a vector of what is computed with. */
+INLINE unsigned doubles_of(red_dtype in) {
+  return 8 / element_bytes(in);
+}
+
+/*
+ * Those of a pass's columns that are folded together, which is done in registers: their vectors lie `passes` vectors
+ * apart.
+ */
+INLINE unsigned passes_of(red_dtype in) {
+  return row_vectors(in) / COLUMNS;
 }
 
 /*
@@ -77,20 +91,19 @@ enum {
 
 INLINE void widen_columns(red_dtype in, const uint8_t *p, uint8_t *to) {
   UNROLLED
-  for (unsigned at = 0; at < WIDE_ROW; at += VB)
-    v_store(to + at, (v_u8)(in == RED_F16 ? v_f32_from_f16(p + at / 2) : v_f32_from_bf16(p + at / 2)));
+  for (unsigned at = 0; at < WIDE_ROW; at += VB, p += passes_of(in) * (VB / 2))
+    v_store(to + at, (v_u8)(in == RED_F16 ? v_f32_from_f16(p) : v_f32_from_bf16(p)));
 }
 
-/* The rows' columns from `first` on; add_vector() and `e` take full vectors of elements, one or two of doubles. */
-INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f64 shifts, size_t ahead, bool extrema,
+/* One pass over the rows; add_vector() and `e` take full vectors of elements, one or two of doubles. */
+INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned pass, v_f64 shifts, size_t ahead, bool extrema,
                           columns *c, integers *sums, ends *e) {
   const red_dtype in = widened(from);
-  const size_t step = LANES * element_bytes(in), row_bytes = row_lanes(from) * element_bytes(from);
-  const size_t part_bytes = COLUMNS * LANES * element_bytes(from); /* of a row */
-  const unsigned doubles = VB / (unsigned)step;
-  const uint8_t *later = p + ahead + first / COLUMNS * part_bytes * ROWS;
+  const unsigned doubles = doubles_of(in), apart = is_half(from) ? 1 : passes_of(in);
+  const size_t row_bytes = row_lanes(from) * element_bytes(from), part_bytes = row_bytes / passes_of(from);
+  const uint8_t *later = p + ahead + pass * part_bytes * ROWS;
   _Alignas(VB) uint8_t wide[ROWS * WIDE_ROW];
-  p += first / COLUMNS * part_bytes;
+  p += pass * (is_half(from) ? VB / 2 : VB);
   const uint8_t *narrow = p;
   if (is_half(from)) {
     for (unsigned r = 0; r < ROWS_AHEAD; r++, narrow += row_bytes) widen_columns(from, narrow, wide + r * WIDE_ROW);
@@ -109,10 +122,11 @@ INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f6
     }
     UNROLLED
     for (unsigned j = 0; j < COLUMNS; j++) {
-      const v_f64 x = load_f64(in, p + j * step);
+      const uint8_t *vector = p + j / doubles * apart * VB;
+      const v_f64 x = load_f64(in, vector + j % doubles * (VB / doubles));
       if (j % doubles == 0) {
-        const v_u8 elements = v_load(p + j * step);
-        add_vector(in, c, sums, j / doubles, elements);
+        const v_u8 elements = v_load(vector);
+        add_vector(in, c, sums, j / doubles, extrema && j / doubles % 2 != 0, elements);
         if (extrema) *e = merge_ends(in, *e, ends_of(elements));
       }
       add_moments(c->difference, c->square, j, is_spare(from, j, extrema), x, shifts);
@@ -120,9 +134,32 @@ INLINE void sweep_columns(red_dtype from, const uint8_t *p, unsigned first, v_f6
   }
 }
 
+/* The columns of a pass to one vector of elements. */
+INLINE void fold_columns(red_dtype in, columns *c) {
+  const unsigned doubles = doubles_of(in);
+  UNROLLED
+  for (unsigned half = COLUMNS / 2; half >= doubles; half /= 2) {
+    halve_f64(c->difference, half);
+    halve_f64(c->square, half);
+    UNROLLED
+    for (unsigned j = 0; j < half / doubles; j++) {
+      if (in == RED_F32) c->row_f32[j] += c->row_f32[half / doubles + j];
+      if (in == RED_F64) c->row_f64[j] += c->row_f64[half / doubles + j];
+    }
+  }
+}
+
+INLINE red_state fold_passes(red_lane_op op, v_u8 *row, unsigned passes) {
+  if (passes > 8) halve(op, row, 8);
+  if (passes > 4) halve(op, row, 4);
+  if (passes > 2) halve(op, row, 2);
+  if (passes > 1) halve(op, row, 1);
+  return v_state(op, v_fold(op, row[0]));
+}
+
 INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep *result) {
   if (is_float(in)) {
-    result->sum = fold_row(in == RED_F32 ? RED_ADD_F32 : RED_ADD_F64, row);
+    result->sum = fold_passes(in == RED_F32 ? RED_ADD_F32 : RED_ADD_F64, row, passes_of(in));
   } else if (element_bytes(in) == 8) { /* what the sum has below its upper halves' part is less than 2^64 */
     const uint64_t low = total_u64(sums->low), upper = total_u64(sums->upper);
     const __int128 sum = (__int128)(int64_t)upper * ((__int128)1 << 32) + (low - (upper << 32));
@@ -134,26 +171,26 @@ INLINE void finish_sum(red_dtype in, v_u8 *row, const integers *sums, red_sweep 
 INLINE void sweep_all(red_dtype from, const red_lowered *lowered, const uint8_t *p, size_t ahead, bool extrema,
                       red_sweep *result) {
   const red_dtype in = widened(from);
-  const unsigned doubles = 8 / element_bytes(in);
+  const unsigned doubles = doubles_of(in), passes = passes_of(in);
   const double shift = shift_of_row(from, p);
   moment_sums moments;
   integers sums = {{0}, {0}};
   v_u8 row[ROW_VECTORS];
   ends e = ends_of(v_load(p));
-  for (unsigned at = 0; at < row_vectors(in); at += COLUMNS) {
+  for (unsigned pass = 0; pass < passes; pass++) {
     columns c;
-    sweep_columns(from, p, at, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
+    sweep_columns(from, p, pass, (v_f64){0} + shift, ahead, extrema, &c, &sums, &e);
+    fold_columns(in, &c);
     UNROLLED
-    for (unsigned j = 0; j < COLUMNS; j++) {
-      moments.difference[at + j] = c.difference[j];
-      moments.square[at + j] = c.square[j];
-      if (j % doubles != 0) continue;
-      row[(at + j) / doubles] = in == RED_F32 ? (v_u8)c.row_f32[j / doubles] : (v_u8)c.row_f64[j / doubles];
+    for (unsigned j = 0; j < doubles; j++) {
+      moments.difference[pass * doubles + j] = c.difference[j];
+      moments.square[pass * doubles + j] = c.square[j];
     }
+    row[pass] = in == RED_F32 ? (v_u8)c.row_f32[0] : (v_u8)c.row_f64[0];
   }
   if (extrema) keys_of_ends(in, lowered, e, result->keys);
   finish_sum(in, row, &sums, result);
-  result->moments = moments_of(in, ROWS * row_lanes(in), shift, &moments);
+  result->moments = moments_of(ROWS * row_lanes(in), shift, &moments, passes * doubles);
 }
 
 /* The order of NaNs is looked up where there may be any. */
