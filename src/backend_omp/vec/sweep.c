@@ -66,10 +66,7 @@ INLINE unsigned doubles_of(red_dtype in) {
   return 8 / element_bytes(in);
 }
 
-/*
- * Those of a pass's columns that are folded together, which is done in registers: their vectors lie `passes` vectors
- * apart.
- */
+/* The vectors of a pass lie as many vectors apart as there are passes, so a fold begins with them, in registers. */
 INLINE unsigned passes_of(red_dtype in) {
   return row_vectors(in) / COLUMNS;
 }
