@@ -20,6 +20,23 @@ static void check(const red_problem *problem, const unsigned char *in, const uns
   if (got == RED_OK) compare_outputs(problem, how, &expected, &actual);
 }
 
+/* The same by an accumulator, which may leave nothing out. */
+static void check_accumulator(const red_problem *problem, const unsigned char *in, const char *how) {
+  uint64_t expected = 0, actual = 0;
+  const unsigned char *second = problem->op == RED_DOT ? in : NULL;
+  red_accumulator *sum;
+  ck_assert_int_eq(red_reference2(problem, in, second, &expected), RED_OK);
+  red_status made = red_accumulator_create(context, problem, &sum);
+  if (may_refuse(problem, made)) return;
+  ck_assert_int_eq(made, RED_OK);
+  red_status added =
+      second != NULL ? red_accumulator_add2(sum, in, second, problem->n) : red_accumulator_add(sum, in, problem->n);
+  ck_assert_int_eq(added, RED_OK);
+  ck_assert_int_eq(red_accumulator_result(sum, &actual), RED_OK);
+  red_accumulator_destroy(sum);
+  compare_outputs(problem, how, &expected, &actual);
+}
+
 static red_problem exact_problem(red_op op, red_dtype in, red_dtype out, uint64_t n) {
   red_problem problem = RED_PROBLEM_INIT(RED_REDUCE, op, in, n);
   problem.exact = 1;
@@ -248,6 +265,40 @@ START_TEST(by_threads) {
 }
 END_TEST
 
+/*
+ * More blocks than any sum of blocks takes at once, on one thread, of one sign and as large as what the first one was
+ * made ready for; here and there a zero.
+ */
+START_TEST(many_blocks) {
+  enum {
+    LENGTH = 400000,
+    FIRST = 2048
+  };
+  static const red_op ops[] = {RED_SUM, RED_ASUM, RED_DOT, RED_SUMSQ};
+  random_state random = random_start(5);
+  red_context *all = context;
+  context = suite_context(1);
+  for (unsigned in = RED_F16; in <= RED_F64; in++) {
+    red_dtype dtype = (red_dtype)in;
+    buffer x = buffer_new(LENGTH * red_dtype_bytes(dtype), 0);
+    for (unsigned op = 0; op < sizeof ops / sizeof *ops; op++) {
+      uint64_t exponent = 4 + random_below(&random, exponents_of(dtype) / 2);
+      bool negative = random_below(&random, 2) != 0, zeros = random_below(&random, 2) != 0;
+      for (uint64_t i = 0; i < LENGTH; i++) {
+        uint64_t above = power_of_two(dtype, i < FIRST ? exponent - 2 : exponent + 1);
+        bool zero = zeros && random_below(&random, 1000) == 0;
+        put_float(dtype, x.data, i, zero ? 0 : above - 1 - random_below(&random, 3), negative);
+      }
+      red_problem problem = exact_problem(ops[op], dtype, (red_dtype)(RED_F16 + random_below(&random, 4)), LENGTH);
+      check_accumulator(&problem, x.data, "in many blocks");
+    }
+    buffer_free(&x);
+  }
+  red_context_destroy(context);
+  context = all;
+}
+END_TEST
+
 static void open_context(void) {
   context = suite_context(0);
 }
@@ -261,6 +312,7 @@ static void fill_suite(TCase *tests) {
   tcase_add_test(tests, one_sign);
   tcase_add_test(tests, mixed_blocks);
   tcase_add_test(tests, by_threads);
+  tcase_add_test(tests, many_blocks);
 }
 
 int main(void) {

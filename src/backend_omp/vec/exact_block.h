@@ -2,6 +2,7 @@
 /*
  * Sums of floats without rounding, a block in the nearest cache at a time. A look at a block finds how large and how
  * fine its numbers are; the cheapest way that this proves to be exact adds it up:
+ *   - two f32 for elements of 16 bits and their products (exact_half.h);
  *   - doubles, where the whole block's sum has at most 53 bits (narrow inputs of moderate range);
  *   - two or three doubles, on a coarse grid and on finer ones for what that leaves (exact_fold.h; moderate ranges);
  *   - bins, for any numbers (exact_bins.h), unless something may be left out (exact_lossy.h).
@@ -11,7 +12,7 @@
 #ifndef RED_VEC_EXACT_BLOCK_H
 #define RED_VEC_EXACT_BLOCK_H
 
-#include "exact_lossy.h"
+#include "exact_half.h"
 
 enum {
   MOST_TRUST = 15,
@@ -117,7 +118,7 @@ INLINE bool add_in_folds(terms t, size_t n, course *c, red_exact *sum) {
     r = levels == 2 ? add_folded(t, n, grid, 2, 0, f) : add_folded(t, n, grid, 3, 0, f);
     if (is_settled(t, n, r, sum)) return true;
     const bool suits = grid_suits(grid, r, ADDS, levels);
-    if (suits) add_folds(f, CHAINS, grid, ADDS, levels, 0, sum);
+    if (suits) gather(&c->taken, f, CHAINS, grid, ADDS, levels, 0, sum);
     if (!suits || levels == 3) expect_range(r, c);
     c->folded = !is_plain(r);
     if (suits) return true;
@@ -156,11 +157,15 @@ INLINE void add_terms(red_dtype in, red_map map, const void *data, const void *d
   bins room;
   binning b = {.bins = &room};
   course c = {.binning = &b, .loss = loss, .wide = loss != NULL};
+  half_course h = {.wide = loss != NULL && n >= BLOCK};
   for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NAN) == 0; i += BLOCK) {
     terms t = {in, map, (const uint8_t *)data + i * bytes, NULL};
     if (map == RED_MAP_PRODUCT) t.q = (const uint8_t *)data2 + i * bytes;
-    add_block(t, n - i < BLOCK ? n - i : BLOCK, &c, sum);
+    const size_t here = n - i < BLOCK ? n - i : BLOCK;
+    if (bytes != 2 || !add_halves(t, here, &h, loss, sum)) add_block(t, here, &c, sum);
   }
+  if (bytes == 2) half_flush(&h, half_scale((terms){.in = in, .map = map}), sum);
+  gathered_flush(&c.taken, ADDS, sum);
   if (b.used) bins_flush(&b, multiplies(map) ? RED_F64 : in, sum);
 }
 

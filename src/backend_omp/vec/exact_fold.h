@@ -20,11 +20,11 @@ typedef struct fold {
 } fold;
 
 INLINE fold fold_in(fold f, v_f64 x, unsigned levels) {
-  const v_f64 coarse = f.coarse + x, rest = x - (coarse - f.coarse);
+  const v_f64 coarse = v_spare_add_f64(x, f.coarse), rest = v_spare_sub_f64(x, coarse - f.coarse);
   if (levels == 1) return (fold){.coarse = coarse};
-  if (levels == 2) return (fold){coarse, f.middle, f.fine + rest};
-  const v_f64 middle = f.middle + rest;
-  return (fold){coarse, middle, f.fine + (rest - (middle - f.middle))};
+  if (levels == 2) return (fold){coarse, f.middle, v_spare_add_f64(rest, f.fine)};
+  const v_f64 middle = v_spare_add_f64(rest, f.middle);
+  return (fold){coarse, middle, f.fine + v_spare_sub_f64(rest, middle - f.middle)};
 }
 
 /* The grid after this one, if a lane takes at most 2^adds terms: |rest| <= 2^(grid - 1), and sums stay below 2^51
@@ -77,6 +77,45 @@ INLINE void add_folds(const fold *f, unsigned count, int grid, int adds, unsigne
   add_parts(&f->coarse, count, grid, scale, sum);
   if (levels == 3) add_parts(&f->middle, count, grid = finer(grid, adds), scale, sum);
   if (levels > 1) add_parts(&f->fine, count, finer(grid, adds), scale, sum);
+}
+
+/* ---- From block to block ---- */
+
+enum {
+  GATHERED_BLOCKS = 64 /* a lane takes at most 4 * 2^51 places of a part from each, and eight lanes are added up */
+};
+
+/* What the parts have taken of some blocks on one grid: cheaper than a long integer for each. */
+typedef struct gathered {
+  v_u64 part[3];
+  unsigned blocks, levels, scale;
+  int grid;
+} gathered;
+
+INLINE void gathered_flush(gathered *g, int adds, red_exact *sum) {
+  int grid = g->grid;
+  for (unsigned l = 0; l < g->levels && g->blocks > 0; l++, grid = finer(grid, adds)) {
+    int64_t all = 0;
+    for (unsigned k = 0; k < LANES; k++) all += ((v_i64)g->part[l])[k];
+    red_exact_add_integer(sum, all, (unsigned)(grid - RED_EXACT_UNIT) + g->scale);
+  }
+  g->blocks = 0;
+}
+
+/* A block's folds; `levels` is a constant. */
+INLINE void gather(gathered *g, const fold *f, unsigned count, int grid, int adds, unsigned levels, unsigned scale,
+                   red_exact *sum) {
+  const bool same = g->grid == grid && g->levels == levels && g->scale == scale;
+  if (!same || g->blocks == GATHERED_BLOCKS) gathered_flush(g, adds, sum);
+  if (g->blocks == 0) *g = (gathered){.levels = levels, .scale = scale, .grid = grid};
+  g->blocks++;
+  for (unsigned l = 0; l < levels; l++, grid = finer(grid, adds)) {
+    const v_u64 start = (v_u64)part_start(grid);
+    for (unsigned k = 0; k < count; k++) {
+      const v_f64 taken = l == 0 ? f[k].coarse : l + 1 == levels ? f[k].fine : f[k].middle;
+      g->part[l] += (v_u64)taken - start;
+    }
+  }
 }
 
 #endif

@@ -12,6 +12,7 @@ typedef struct range {
   int top, bottom;
   bool special; /* an infinity or a NaN */
   bool zero;    /* nothing but zeros */
+  bool hidden;  /* a zero may have hidden the least of the others, if they were glanced at */
 } range;
 
 typedef struct look {
@@ -31,6 +32,12 @@ INLINE look look_at(look so_far, v_u8 bits, unsigned bytes) {
   v_u8 magnitude = magnitudes(bits, bytes);
   v_u8 less = bytes == 8 ? (v_u8)((v_u64)magnitude - 1) : (v_u8)((v_u32)magnitude - 1);
   return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, less)};
+}
+
+/* The same by one operation less, but zeros hide what else is small. */
+INLINE look glance_at(look so_far, v_u8 bits, unsigned bytes) {
+  v_u8 magnitude = magnitudes(bits, bytes);
+  return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, magnitude)};
 }
 
 INLINE look look_merge(look a, look b) {
@@ -55,7 +62,7 @@ INLINE range range_of(red_dtype in, look seen) {
   }
   const uint32_t most = ((v_u32)seen.most)[step - 1], least = ((v_u32)seen.least)[step - 1];
   int high = (int)(most >> shift), low = (int)(least >> shift);
-  range r = {.special = high >= infinity, .zero = most == 0 && least == UINT32_MAX};
+  range r = {.special = high >= infinity, .zero = most == 0 && least == UINT32_MAX, .hidden = least == 0};
   r.top = (high > 1 ? high : 1) - bias + 1;
   r.bottom = (low > 1 ? low : 1) - bias - fraction;
   if (r.bottom < least_bit) r.bottom = least_bit;

@@ -68,7 +68,7 @@ INLINE bool add_lossy(terms t, size_t n, course *c, red_exact *sum) {
     const bool usual = c->loss->terms > 0 && last <= c->loss->unit && levels == 2;
     const bool close = grid <= least + GRID_SLACK && (!can || levels == 1);
     if (least > grid || !(exact || usual || close)) continue;
-    add_folds(f, CHAINS, grid - (int)scale, ADDS, levels, scale, sum);
+    gather(&c->taken, f, CHAINS, grid - (int)scale, ADDS, levels, scale, sum);
     if (!exact) red_exact_lose(c->loss, n, last);
     c->grid = grid;
     c->wide = !exact;

@@ -37,7 +37,7 @@ INLINE double add_plain(terms t, size_t n, range *seen) {
   for (; i + UNROLL * STEP <= n; i += UNROLL * STEP) {
     prefetch(t, i);
     for (unsigned k = 0; k < UNROLL; k++) {
-      looks[k] = look_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4);
+      looks[k] = glance_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4);
       acc[2 * k] += terms_at(t, i + k * STEP);
       acc[2 * k + 1] += terms_at(t, i + k * STEP + LANES);
     }
@@ -56,6 +56,7 @@ INLINE double add_plain(terms t, size_t n, range *seen) {
     acc[1] += acc[2 * k + 1];
   }
   *seen = range_of(t.in, looks[0]);
+  if (seen->hidden) *seen = look_over(t, n);
   return total(acc[0] + acc[1]);
 }
 
@@ -76,8 +77,8 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
     prefetch(t, i);
     for (unsigned k = 0; k < CHAINS; k++) {
       v_f64 x = terms_at(t, i + k * LANES);
-      if (as_f32 && k % 2 == 0) looks[k / 2] = look_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4);
-      if (!as_f32) looks[k % 2] = look_at(looks[k % 2], (v_u8)x, 8);
+      if (as_f32 && k % 2 == 0) looks[k / 2] = glance_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4);
+      if (!as_f32) looks[k % 2] = glance_at(looks[k % 2], (v_u8)x, 8);
       f[k] = fold_in(f[k], scaled_down(x, scale), levels);
     }
   }
@@ -85,11 +86,12 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
-    if (!as_f32) looks[0] = look_at(looks[0], (v_u8)x, 8);
+    if (!as_f32) looks[0] = glance_at(looks[0], (v_u8)x, 8);
     f[k] = fold_in(f[k], scaled_down(x, scale), levels);
   }
   const look seen = look_merge(looks[0], looks[1]);
-  return as_f32 ? range_of(t.in, seen) : range_of_terms(t, seen);
+  const range r = as_f32 ? range_of(t.in, seen) : range_of_terms(t, seen);
+  return r.hidden ? look_over(t, n) : r;
 }
 
 /* Which zeros, or which infinities and NaNs: only flags come of them. */
@@ -114,6 +116,7 @@ typedef struct course {
   bool has_grid;
   int grid;        /* that suited a block before, */
   unsigned levels; /* with so many parts */
+  gathered taken;
 } course;
 
 /*
