@@ -227,6 +227,39 @@ START_TEST(mixed_blocks) {
 }
 END_TEST
 
+/* Zeros and numbers with one of another kind, or two, anywhere: what decides is found wherever it stands. */
+START_TEST(kinds_anywhere) {
+  enum {
+    LENGTH = 75
+  };
+  static double x[LENGTH], y[LENGTH];
+  unsigned char *array = (unsigned char *)x, *other = (unsigned char *)y;
+  static const red_op ops[] = {RED_SUM, RED_DOT, RED_SUMSQ, RED_ASUM, RED_MEAN};
+  random_state random = random_start(5);
+  for (unsigned in = RED_F16; in <= RED_F64; in++) {
+    const red_dtype dtype = (red_dtype)in;
+    const uint64_t infinity = float_infinity(dtype), one = power_of_two(dtype, exponents_of(dtype) / 2);
+    const uint64_t kinds[] = {0, infinity, infinity + 1, one};
+    for (uint64_t at = 0; at < LENGTH; at++) {
+      const uint64_t n = at + 1 + random_below(&random, LENGTH - at), second = random_below(&random, n);
+      for (unsigned repeat = suite_repeat(2); repeat > 0; repeat--) {
+        const uint64_t kind = kinds[random_below(&random, 4)], most = random_below(&random, 2) != 0 ? 0 : one;
+        for (uint64_t i = 0; i < n; i++) {
+          put_float(dtype, array, i, most, true);
+          put_float(dtype, other, i, random_below(&random, 4) != 0 ? one : 0, false);
+        }
+        if (random_below(&random, 2) != 0) put_float(dtype, array, second, kind, random_below(&random, 2) != 0);
+        put_float(dtype, array, at, kind, random_below(&random, 2) != 0);
+        for (unsigned op = 0; op < sizeof ops / sizeof *ops; op++) {
+          red_problem problem = exact_problem(ops[op], dtype, dtype, n);
+          check(&problem, array, other, "one of another kind");
+        }
+      }
+    }
+  }
+}
+END_TEST
+
 /* By several threads: a tie whose parts and whose last word lie at the ends of blocks and of threads' shares. */
 START_TEST(by_threads) {
   enum {
@@ -311,6 +344,7 @@ static void fill_suite(TCase *tests) {
   tcase_add_test(tests, sums);
   tcase_add_test(tests, one_sign);
   tcase_add_test(tests, mixed_blocks);
+  tcase_add_test(tests, kinds_anywhere);
   tcase_add_test(tests, by_threads);
   tcase_add_test(tests, many_blocks);
 }
