@@ -103,9 +103,27 @@ INLINE void expect_range(range r, course *c) {
   c->folded = !is_plain(r);
 }
 
+/* A vector of close exponents is taken for a sample: folding finds out soon enough what the others are like. */
+INLINE bool guess_grid(terms t, size_t n, course *c) {
+  enum {
+    ABOVE = 4, /* binades that others may be larger, */
+    BELOW = 20 /* and smaller */
+  };
+  if (n < VB / 4) return false;
+  range r = look_over(t, VB / 4);
+  if (r.special || r.zero) return false;
+  r.top += ABOVE;
+  r.bottom -= BELOW;
+  if (!find_grid(r, ADDS, 2, &c->grid)) return false;
+  c->levels = 2;
+  c->wide = false;
+  return true;
+}
+
 /* False for the bins. */
 INLINE bool add_in_folds(terms t, size_t n, course *c, red_exact *sum) {
   range r;
+  if (!c->has_grid && guess_grid(t, n, c)) c->has_grid = true;
   if (!c->has_grid || (c->wide && !is_trusted(c, n, sum))) {
     r = look_over(t, n);
     if (is_settled(t, n, r, sum)) return true;
