@@ -80,14 +80,6 @@ INLINE double f64_at(const uint8_t *p, size_t i) {
   return ((const f64_unaligned *)p)[i];
 }
 
-/* Zeros, infinities and NaNs as they are, 1 or -1 for any other number. */
-INLINE v_f64 kind_of(v_f64 x) {
-  const v_u64 bits = (v_u64)x, below = (bits & INT64_MAX) - 1;
-  const v_u64 kept = (v_u64)(below >= 0x7fefffffffffffff); /* all ones */
-  const v_u64 unit = (bits & (uint64_t)1 << 63) | 0x3ff0000000000000;
-  return (v_f64)((bits & kept) | (unit & ~kept));
-}
-
 /* Where a factor is an infinity or a NaN only flags come of the products: they sum up to an infinity or a NaN. */
 static __attribute__((noinline)) void add_product_flags(const uint8_t *p, const uint8_t *q, size_t n, red_exact *sum) {
   v_f64 kinds = {0};

@@ -94,14 +94,14 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
   return r.hidden ? look_over(t, n) : r;
 }
 
-/* Which zeros, or which infinities and NaNs: only flags come of them. */
+/* Which zeros, or which infinities and NaNs: only flags come of them, or of their sum. */
 INLINE void add_flags(terms t, size_t n, red_exact *sum) {
-  for (size_t i = 0; i < n; i += LANES) {
-    size_t here = n - i < LANES ? n - i : LANES;
-    v_f64 x = last_terms_at(t, i, here);
-    for (size_t k = 0; k < here; k++)
-      if (x[k] == 0 || x[k] - x[k] != 0) red_exact_add_f64(sum, x[k]);
-  }
+  const size_t last = n % LANES;
+  v_f64 kinds = last > 0 ? last_terms_at(t, n - last, last) : (v_f64)v_splat_u64((uint64_t)1 << 63);
+  for (size_t k = last; k < LANES && last > 0; k++) kinds[k] = -0.0;
+  kinds = kind_of(kinds);
+  for (size_t i = 0; i + LANES <= n; i += LANES) kinds += kind_of(terms_at(t, i));
+  red_exact_add_f64(sum, total(kinds));
 }
 
 /* What is known of a kernel call's data so far. */

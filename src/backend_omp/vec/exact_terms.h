@@ -50,6 +50,14 @@ INLINE v_f64 last_terms_at(terms t, size_t i, size_t count) {
   return map_f64(t.map, x, t.map == RED_MAP_PRODUCT ? widen_partial(t.in, t.q + offset, count) : x);
 }
 
+/* Zeros, infinities and NaNs as they are, 1 or -1 for any other number. */
+INLINE v_f64 kind_of(v_f64 x) {
+  const v_u64 bits = (v_u64)x, below = (bits & INT64_MAX) - 1;
+  const v_u64 kept = (v_u64)(below >= 0x7fefffffffffffff); /* all ones */
+  const v_u64 unit = (bits & (uint64_t)1 << 63) | 0x3ff0000000000000;
+  return (v_f64)((bits & kept) | (unit & ~kept));
+}
+
 /* One line of several: the others come with it, and asking for all of them keeps the core from asking for others. */
 INLINE void prefetch(terms t, size_t i) {
   __builtin_prefetch(t.p + i * bytes_of(t.in) + AHEAD, 0, 2);
