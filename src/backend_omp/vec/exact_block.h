@@ -175,14 +175,15 @@ INLINE void add_terms(red_dtype in, red_map map, const void *data, const void *d
   bins room;
   binning b = {.bins = &room};
   course c = {.binning = &b, .loss = loss, .wide = loss != NULL};
-  half_course h = {.wide = loss != NULL && n >= BLOCK};
+  half_course h = {.wide = loss != NULL};
+  const bool halves = bytes == 2 && n >= BLOCK; /* emptying them takes long, beside a short array */
   for (size_t i = 0; i < n && (sum->flags & RED_EXACT_NAN) == 0; i += BLOCK) {
     terms t = {in, map, (const uint8_t *)data + i * bytes, NULL};
     if (map == RED_MAP_PRODUCT) t.q = (const uint8_t *)data2 + i * bytes;
     const size_t here = n - i < BLOCK ? n - i : BLOCK;
-    if (bytes != 2 || !add_halves(t, here, &h, loss, sum)) add_block(t, here, &c, sum);
+    if (!halves || !add_halves(t, here, &h, loss, sum)) add_block(t, here, &c, sum);
   }
-  if (bytes == 2) half_flush(&h, half_scale((terms){.in = in, .map = map}), sum);
+  if (halves) half_flush(&h, half_scale((terms){.in = in, .map = map}), sum);
   gathered_flush(&c.taken, ADDS, sum);
   if (b.used) bins_flush(&b, multiplies(map) ? RED_F64 : in, sum);
 }
