@@ -260,6 +260,34 @@ START_TEST(kinds_anywhere) {
 }
 END_TEST
 
+/* After other blocks one whose first or second factors are all zero, while one of the others is no number. */
+START_TEST(zeros_times_infinity) {
+  enum {
+    PART = 4096,
+    LENGTH = 3 * PART
+  };
+  static double x[LENGTH], y[LENGTH];
+  random_state random = random_start(5);
+  for (unsigned in = RED_F16; in <= RED_F64; in++)
+    for (unsigned swap = 0; swap < 2; swap++)
+      for (unsigned what = 0; what < 3; what++) {
+        const red_dtype dtype = (red_dtype)in;
+        const uint64_t one = power_of_two(dtype, exponents_of(dtype) / 2);
+        unsigned char *zeros = (unsigned char *)(swap != 0 ? y : x), *others = (unsigned char *)(swap != 0 ? x : y);
+        for (uint64_t i = 0; i < LENGTH; i++) {
+          put_float(dtype, zeros, i, i / PART == 1 ? 0 : one, what == 2);
+          put_float(dtype, others, i, one, false);
+        }
+        const uint64_t at = PART + random_below(&random, PART);
+        put_float(dtype, others, at, float_infinity(dtype) + what % 2, random_below(&random, 2) != 0);
+        for (unsigned out = RED_F16; out <= RED_F64; out++) {
+          red_problem problem = exact_problem(RED_DOT, dtype, (red_dtype)out, LENGTH);
+          check(&problem, (unsigned char *)x, (unsigned char *)y, "0 times an infinity");
+        }
+      }
+}
+END_TEST
+
 /* By several threads: a tie whose parts and whose last word lie at the ends of blocks and of threads' shares. */
 START_TEST(by_threads) {
   enum {
@@ -345,6 +373,7 @@ static void fill_suite(TCase *tests) {
   tcase_add_test(tests, one_sign);
   tcase_add_test(tests, mixed_blocks);
   tcase_add_test(tests, kinds_anywhere);
+  tcase_add_test(tests, zeros_times_infinity);
   tcase_add_test(tests, by_threads);
   tcase_add_test(tests, many_blocks);
 }

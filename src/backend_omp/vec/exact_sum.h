@@ -124,8 +124,8 @@ typedef struct course {
  * once there is a NaN nothing does.
  */
 INLINE bool is_settled(terms t, size_t n, range r, red_exact *sum) {
-  bool known = r.zero && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) != 0;
-  if ((r.special || r.zero) && !known) add_flags(t, n, sum);
+  const bool known = !r.special && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) != 0;
+  if (r.special || (r.zero && !known)) add_flags(t, n, sum);
   if (!r.zero) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
   return r.special || r.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
 }
