@@ -40,6 +40,11 @@ INLINE look glance_at(look so_far, v_u8 bits, unsigned bytes) {
   return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, magnitude)};
 }
 
+/* At the upper halves of two vectors of f64. */
+INLINE look glance_at_two(look so_far, v_f64 x, v_f64 y) {
+  return glance_at(so_far, v_odd_32((v_u8)x, (v_u8)y), 4);
+}
+
 INLINE look look_merge(look a, look b) {
   return (look){v_max_u32(a.most, b.most), v_min_u32(a.least, b.least)};
 }
@@ -52,8 +57,9 @@ INLINE int least_bit_of(red_dtype in) {
   return in == RED_F16 ? -24 : in == RED_BF16 ? -133 : in == RED_F32 ? -149 : -1074;
 }
 
-INLINE range range_of(red_dtype in, look seen) {
-  const unsigned wide = in == RED_F64, shift = wide ? 20 : 23, step = wide ? 2 : 1;
+/* `step`: 2 if the upper halves of f64 are every second word, 1 if all words count. */
+INLINE range range_of_words(red_dtype in, look seen, unsigned step) {
+  const unsigned wide = in == RED_F64, shift = wide ? 20 : 23;
   const int bias = wide ? 1023 : 127, infinity = wide ? 0x7ff : 0xff;
   const int fraction = fraction_of(in), least_bit = least_bit_of(in);
   for (unsigned group = VB / 2; group >= 4 * step; group /= 2) {
@@ -67,6 +73,10 @@ INLINE range range_of(red_dtype in, look seen) {
   r.bottom = (low > 1 ? low : 1) - bias - fraction;
   if (r.bottom < least_bit) r.bottom = least_bit;
   return r;
+}
+
+INLINE range range_of(red_dtype in, look seen) {
+  return range_of_words(in, seen, in == RED_F64 ? 2 : 1);
 }
 
 #endif

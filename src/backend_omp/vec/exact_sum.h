@@ -75,22 +75,23 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
   size_t i = 0;
   for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
     prefetch(t, i);
-    for (unsigned k = 0; k < CHAINS; k++) {
-      v_f64 x = terms_at(t, i + k * LANES);
-      if (as_f32 && k % 2 == 0) looks[k / 2] = glance_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4);
-      if (!as_f32) looks[k % 2] = glance_at(looks[k % 2], (v_u8)x, 8);
+    for (unsigned k = 0; k < CHAINS; k += 2) {
+      const v_f64 x = terms_at(t, i + k * LANES), y = terms_at(t, i + (k + 1) * LANES);
+      looks[k / 2] = as_f32 ? glance_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4)
+                            : glance_at_two(looks[k / 2], x, y);
       f[k] = fold_in(f[k], scaled_down(x, scale), levels);
+      f[k + 1] = fold_in(f[k + 1], scaled_down(y, scale), levels);
     }
   }
   if (as_f32) looks[0] = look_at_rest(looks[0], t.in, t.p + i * 4, n - i);
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
-    if (!as_f32) looks[0] = glance_at(looks[0], (v_u8)x, 8);
+    if (!as_f32) looks[0] = glance_at_two(looks[0], x, x);
     f[k] = fold_in(f[k], scaled_down(x, scale), levels);
   }
   const look seen = look_merge(looks[0], looks[1]);
-  const range r = as_f32 ? range_of(t.in, seen) : range_of_terms(t, seen);
+  const range r = as_f32 ? range_of(t.in, seen) : range_of_terms(t, seen, 1);
   return r.hidden ? look_over(t, n) : r;
 }
 

@@ -95,8 +95,8 @@ INLINE range look_over_bits(red_dtype in, const uint8_t *p, size_t n) {
 }
 
 /* Of doubles that are elements or products of a narrower type: these have fewer bits below their highest. */
-INLINE range range_of_terms(terms t, look seen) {
-  range r = range_of(RED_F64, seen);
+INLINE range range_of_terms(terms t, look seen, unsigned step) {
+  range r = range_of_words(RED_F64, seen, step);
   if (t.in == RED_F64) return r;
   const int fraction = fraction_of(t.in), least_bit = least_bit_of(t.in);
   r.bottom += 52 - (multiplies(t.map) ? 2 * fraction + 1 : fraction);
@@ -111,7 +111,7 @@ INLINE range look_over(terms t, size_t n) {
   size_t i = 0;
   for (; i + LANES <= n; i += LANES) seen = look_at(seen, (v_u8)terms_at(t, i), 8);
   if (i < n) seen = look_at(seen, (v_u8)last_terms_at(t, i, n - i), 8);
-  return range_of_terms(t, seen);
+  return range_of_terms(t, seen, 2);
 }
 
 #endif
