@@ -314,6 +314,7 @@ static void print_option(int id) {
   snprintf(left, sizeof left, "%s--%s%s%s", letter, rows[id].name, rows[id].argument ? " " : "",
            rows[id].argument ? rows[id].argument : "");
   printf("  %-23s", left);
+  if (strlen(left) > 22) printf("\n%25s", "");
   for (const char *c = rows[id].help; *c; c++) {
     putchar(*c);
     if (*c == '\n') printf("%25s", "");

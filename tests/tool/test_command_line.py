@@ -26,6 +26,8 @@ class Help(ToolTest):
                 for part in ("Options:", "Examples:\n  ", f"redtool {verb}", "Exit status:\n  0  success"):
                     self.assertIn(part, text)
                 self.assertLessEqual(max(map(len, text.splitlines())), 110)
+                for option in re.findall(r"^ +(?:-., )?--.*", text, re.M):
+                    self.assertRegex(option, "^ {2}(-., | {4})--[a-z-]+( [A-Z]+)?$|^.{24} [^ ]")
             for option in re.findall(r"--([a-z-]+)", text):
                 self.assertIn(f"Fl Fl {option}", manual, f"the manual lacks --{option}")
 
