@@ -85,6 +85,7 @@ build() {
   folder=$1
   shift
   mkdir -p "$folder"
+  echo "Building in $folder, which takes some minutes at first (what it says goes to $folder/setup.log)"
   if [ -f "$folder/build.ninja" ]; then set -- --reconfigure "$@"; fi
   if ! { meson setup "$folder" . -Dbench=disabled "$@" && meson compile -C "$folder" --ninja-args=--quiet; } </dev/null >"$folder/setup.log" 2>&1; then
     cat "$folder/setup.log" >&2
