@@ -103,18 +103,11 @@ INLINE void expect_range(range r, course *c) {
   c->folded = !is_plain(r);
 }
 
-/* A vector of close exponents is taken for a sample: folding finds out soon enough what the others are like. */
+/* By the first vector. */
 INLINE bool guess_grid(terms t, size_t n, course *c) {
-  enum {
-    ABOVE = 4, /* binades that others may be larger, */
-    BELOW = 20 /* and smaller */
-  };
   if (n < VB / 4) return false;
-  range r = look_over(t, VB / 4);
-  if (r.special || r.zero) return false;
-  r.top += ABOVE;
-  r.bottom -= BELOW;
-  if (!find_grid(r, ADDS, 2, &c->grid)) return false;
+  const range r = look_over(t, VB / 4);
+  if (r.special || r.zero || !find_grid(sample_of(r), ADDS, 2, &c->grid)) return false;
   c->levels = 2;
   c->wide = false;
   return true;

@@ -27,7 +27,8 @@ INLINE fold fold_in(fold f, v_f64 x, unsigned levels) {
   return (fold){coarse, middle, f.fine + v_spare_sub_f64(rest, middle - f.middle)};
 }
 
-/* The grid after this one, if a lane takes at most 2^adds terms: |rest| <= 2^(grid - 1), and sums stay below 2^51
+/*
+ * The grid after this one, if a lane takes at most 2^adds terms: |rest| <= 2^(grid - 1), and sums stay below 2^51
  * places.
  */
 INLINE int finer(int grid, int adds) {
@@ -62,14 +63,30 @@ INLINE bool find_grid(range r, int adds, unsigned levels, int *grid) {
   return least <= most;
 }
 
-/* What one part of some folds has taken, of numbers that were scaled down by 2^scale. */
+/* A vector of close exponents is taken for a sample: folding finds out soon enough what the others are like. */
+INLINE range sample_of(range r) {
+  enum {
+    ABOVE = 4, /* binades that others may be larger, */
+    BELOW = 20 /* and smaller */
+  };
+  r.top += ABOVE;
+  r.bottom -= BELOW;
+  return r;
+}
+
+/* Lanes of places on a grid, of numbers that were scaled down by 2^scale. */
+INLINE void add_places(v_u64 places, int grid, unsigned scale, red_exact *sum) {
+  int64_t all = 0;
+  for (unsigned l = 0; l < LANES; l++) all += ((v_i64)places)[l];
+  red_exact_add_integer(sum, all, (unsigned)(grid - RED_EXACT_UNIT) + scale);
+}
+
+/* What one part of some folds has taken. */
 INLINE void add_parts(const v_f64 *part, unsigned count, int grid, unsigned scale, red_exact *sum) {
   const v_u64 start = (v_u64)part_start(grid);
   v_u64 places = {0};
-  int64_t all = 0;
   for (unsigned k = 0; k < count; k++) places += (v_u64)part[k * (sizeof(fold) / sizeof *part)] - start;
-  for (unsigned l = 0; l < LANES; l++) all += ((v_i64)places)[l];
-  red_exact_add_integer(sum, all, (unsigned)(grid - RED_EXACT_UNIT) + scale);
+  add_places(places, grid, scale, sum);
 }
 
 INLINE void add_folds(const fold *f, unsigned count, int grid, int adds, unsigned levels, unsigned scale,
@@ -94,11 +111,8 @@ typedef struct gathered {
 
 INLINE void gathered_flush(gathered *g, int adds, red_exact *sum) {
   int grid = g->grid;
-  for (unsigned l = 0; l < g->levels && g->blocks > 0; l++, grid = finer(grid, adds)) {
-    int64_t all = 0;
-    for (unsigned k = 0; k < LANES; k++) all += ((v_i64)g->part[l])[k];
-    red_exact_add_integer(sum, all, (unsigned)(grid - RED_EXACT_UNIT) + g->scale);
-  }
+  for (unsigned l = 0; l < g->levels && g->blocks > 0; l++, grid = finer(grid, adds))
+    add_places(g->part[l], grid, g->scale, sum);
   g->blocks = 0;
 }
 

@@ -103,19 +103,26 @@ INLINE range range_of_half_terms(terms t, half_looks seen) {
                  .hidden = x.hidden || y.hidden};
 }
 
-/* The last VB / 2 elements or fewer. */
-INLINE void pad_halves(const uint8_t *p, size_t n, uint8_t padded[VB]) {
-  memset(padded, 0, VB);
-  memcpy(padded, p, 2 * n);
+/* VB / 2 elements, and other factors, from i on, zeros behind the last one. */
+typedef struct padded_halves {
+  uint8_t p[VB], q[VB];
+} padded_halves;
+
+INLINE void pad_halves(terms t, size_t i, size_t n, padded_halves *to) {
+  const size_t bytes = 2 * (n - i < VB / 2 ? n - i : VB / 2);
+  memset(to->p, 0, VB);
+  memcpy(to->p, t.p + 2 * i, bytes);
+  if (t.map != RED_MAP_PRODUCT) return;
+  memset(to->q, 0, VB);
+  memcpy(to->q, t.q + 2 * i, bytes);
 }
 
 INLINE range look_over_halves(terms t, size_t n) {
   half_looks seen = {look_nowhere(), look_nowhere()};
   for (size_t i = 0; i < n; i += VB / 2) {
-    uint8_t p[VB], q[VB];
-    pad_halves(t.p + 2 * i, n - i < VB / 2 ? n - i : VB / 2, p);
-    if (t.map == RED_MAP_PRODUCT) pad_halves(t.q + 2 * i, n - i < VB / 2 ? n - i : VB / 2, q);
-    look_at_both(&seen, t, p, q, true);
+    padded_halves here;
+    pad_halves(t, i, n, &here);
+    look_at_both(&seen, t, here.p, here.q, true);
   }
   return range_of_half_terms(t, seen);
 }
@@ -161,11 +168,10 @@ INLINE range half_block(terms t, size_t n, int grid, half_fold *f) {
       half_pair(f + 2 * k, t, p, q, unit);
     }
   for (unsigned k = 0; i < n; k++, i += VB / 2) {
-    uint8_t p[VB], q[VB];
-    pad_halves(t.p + 2 * i, n - i < VB / 2 ? n - i : VB / 2, p);
-    if (t.map == RED_MAP_PRODUCT) pad_halves(t.q + 2 * i, n - i < VB / 2 ? n - i : VB / 2, q);
-    look_at_both(&seen, t, p, q, true);
-    half_pair(f + 2 * k, t, p, q, unit);
+    padded_halves here;
+    pad_halves(t, i, n, &here);
+    look_at_both(&seen, t, here.p, here.q, true);
+    half_pair(f + 2 * k, t, here.p, here.q, unit);
   }
   const range r = range_of_half_terms(t, seen);
   return r.hidden ? look_over_halves(t, n) : r;

@@ -152,19 +152,13 @@ INLINE void expect_products(const ranges *r, long_course *c) {
   expect(&c->value, !found);
 }
 
-/* A vector of close exponents is taken for a sample: folding finds out soon enough what the others are like. */
+/* By the first vector. */
 INLINE bool guess_grids(red_map map, const uint8_t *p, const uint8_t *q, size_t n, long_course *c) {
-  enum {
-    ABOVE = 4, /* binades that others may be larger, */
-    BELOW = 20 /* and smaller */
-  };
   if (n < LANES) return false;
   ranges r = look_over_factors(map, p, q, LANES);
   if (r.x.special || r.y.special || r.x.zero || r.y.zero) return false;
-  r.value.top += ABOVE;
-  r.error.top += ABOVE;
-  r.value.bottom -= BELOW;
-  r.error.bottom -= BELOW;
+  r.value = sample_of(r.value);
+  r.error = sample_of(r.error);
   c->value.has_grid = find_grids(&r, 2, c);
   c->value.wide = false;
   return c->value.has_grid;

@@ -97,11 +97,13 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
 
 /* Which zeros, or which infinities and NaNs: only flags come of them, or of their sum. */
 INLINE void add_flags(terms t, size_t n, red_exact *sum) {
-  const size_t last = n % LANES;
-  v_f64 kinds = last > 0 ? last_terms_at(t, n - last, last) : (v_f64)v_splat_u64((uint64_t)1 << 63);
-  for (size_t k = last; k < LANES && last > 0; k++) kinds[k] = -0.0;
-  kinds = kind_of(kinds);
-  for (size_t i = 0; i + LANES <= n; i += LANES) kinds += kind_of(terms_at(t, i));
+  v_f64 kinds = (v_f64)v_splat_u64((uint64_t)1 << 63); /* -0, which leaves a sum its sign */
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES) kinds += kind_of(terms_at(t, i));
+  if (i < n) {
+    const v_f64 last = kind_of(last_terms_at(t, i, n - i));
+    for (size_t k = 0; k < n - i; k++) kinds[k] += last[k];
+  }
   red_exact_add_f64(sum, total(kinds));
 }
 
@@ -125,7 +127,7 @@ typedef struct course {
  * once there is a NaN nothing does.
  */
 INLINE bool is_settled(terms t, size_t n, range r, red_exact *sum) {
-  const bool known = !r.special && (sum->flags & RED_EXACT_NOT_MINUS_ZERO) != 0;
+  const bool known = (sum->flags & RED_EXACT_NOT_MINUS_ZERO) != 0;
   if (r.special || (r.zero && !known)) add_flags(t, n, sum);
   if (!r.zero) sum->flags |= RED_EXACT_NOT_MINUS_ZERO;
   return r.special || r.zero || (sum->flags & RED_EXACT_INFINITIES) != 0;
