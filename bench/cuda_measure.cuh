@@ -149,8 +149,7 @@ inline double ours(red_kind kind, red_op op, red_dtype in, red_dtype out, size_t
   return us;
 }
 
-/* ---- CUB
- */
+/* ---- CUB ---- */
 
 template <class Call> double cub_time(Call call) {
   size_t bytes = 0;
@@ -162,8 +161,7 @@ template <class Call> double cub_time(Call call) {
   });
 }
 
-/* ---- Beginning and end
- */
+/* ---- Beginning and end ---- */
 
 inline void begin_benchmark() {
   cudaDeviceProp device;

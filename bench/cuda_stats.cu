@@ -9,8 +9,7 @@
 
 namespace {
 
-/* ---- Data: numbers from -1 to 1, or all bits ------------------------------------------------------------------------
- */
+/* ---- Data: numbers from -1 to 1, or all bits ---- */
 
 __device__ uint64_t bits_of(float x, red_dtype dtype) {
   uint32_t bits = __float_as_uint(x);

@@ -20,8 +20,7 @@ constexpr double enough = 0.9;
 double roofline;
 bool list_all;
 
-/* ---- The roofline --------------------------------------------------------------------------------------------------
- */
+/* ---- The roofline ---- */
 
 __global__ void read_all(const uint4 *in, uint32_t *out) {
   constexpr int depth = 8;
@@ -43,8 +42,7 @@ double read_time() {
   });
 }
 
-/* ---- Problems ------------------------------------------------------------------------------------------------------
- */
+/* ---- Problems ---- */
 
 /* 16-bit floats of either format below 1 in magnitude: random digits below those of `one`. */
 __global__ void fill_halves(uint16_t *array, size_t n, uint32_t one) {
@@ -114,8 +112,7 @@ const std::vector<red_dtype> floats = {RED_F16, RED_BF16, RED_F32, RED_F64};
 const std::vector<red_dtype> dtypes = {RED_I8,  RED_U8,  RED_I16, RED_U16,  RED_I32, RED_U32,
                                        RED_I64, RED_U64, RED_F16, RED_BF16, RED_F32, RED_F64};
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables ---- */
 
 struct Worst {
   double ratio = 2;

@@ -23,7 +23,8 @@ typedef struct bench_peer {
   const char *name;   /* one word */
   const char *device; /* where its arrays are, as RED_BACKEND has it */
   void *state;
-  /* Make arrays, fill the input, compute once. NULL if that worked, else why not. The last problem's arrays are free.
+  /*
+   * Make arrays, fill the input, compute once. NULL if that worked, else why not. The last problem's arrays are free.
    */
   const char *(*take)(void *state, const red_problem *problem);
   /* Write other memory of the device, twice its caches; done on return. NULL where the arrays are in host memory. */

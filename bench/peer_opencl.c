@@ -41,7 +41,8 @@ static bool is_asum(const bench_case *c) {
   return c->problem.kind == RED_REDUCE && c->problem.op == RED_ASUM;
 }
 
-/* Of the types that the peers take, the sums are in the same type. CLBlast's find asks for the benchmark's case, a sum.
+/*
+ * Of the types that the peers take, the sums are in the same type. CLBlast's find asks for the benchmark's case, a sum.
  */
 static bool can(const struct work *work) {
   bench_case asked = work->c;

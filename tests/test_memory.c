@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory of a device: any size, also beside the pages that large arrays are asked for in, holds what is written to it.
+/*
+ * Memory of a device: any size, also beside the pages that large arrays are asked for in, holds what is written to it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -116,7 +116,8 @@ START_TEST(narrowing) {
 }
 END_TEST
 
-/* A NaN, whatever its payload and sign, is the canonical one, at every place of a vector and beyond the last whole one.
+/*
+ * A NaN, whatever its payload and sign, is the canonical one, at every place of a vector and beyond the last whole one.
  */
 START_TEST(nans) {
   static const uint32_t patterns[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001,

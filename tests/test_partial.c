@@ -318,7 +318,8 @@ START_TEST(exact_bytes_are_canonical) {
 }
 END_TEST
 
-/* An accumulator of 2^62 - 1 products of the largest numbers, all of one sign: merged with its like, again and again.
+/*
+ * An accumulator of 2^62 - 1 products of the largest numbers, all of one sign: merged with its like, again and again.
  */
 static red_accumulator *as_large_as_can_be(double sign) {
   const double x = sign * 0x1.fffffffffffffp1023, y = 0x1.fffffffffffffp1023;

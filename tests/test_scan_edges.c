@@ -198,7 +198,8 @@ START_TEST(three_factors) {
 }
 END_TEST
 
-/* Zero, and then two factors whose product overflows: the carry of an index that ends in zeros takes these two first.
+/*
+ * Zero, and then two factors whose product overflows: the carry of an index that ends in zeros takes these two first.
  */
 START_TEST(rippling_products) {
   enum {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dlopen, a sum that starts a team, dlclose, three times over: what a plugin's host does. Usage: test_unload LIBRARY.
+/*
+ * dlopen, a sum that starts a team, dlclose, three times over: what a plugin's host does. Usage: test_unload LIBRARY.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -136,7 +136,8 @@ static int name_new_file(struct output *out) {
   return rename(out->temporary, out->target) == 0 ? EXIT_OK : failed(out);
 }
 
-/* The name itself must survive a crash too; file systems that cannot promise it say so by an error, which is no loss.
+/*
+ * The name itself must survive a crash too; file systems that cannot promise it say so by an error, which is no loss.
  */
 static void sync_directory(const char *target) {
   const char *slash = strrchr(target, '/');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What reduce, scan and stats share: an input, the problem that fits it, a context and an accumulator for the pieces.
+/*
+ * What reduce, scan and stats share: an input, the problem that fits it, a context and an accumulator for the pieces.
  */
 #ifndef REDTOOL_TASK_H
 #define REDTOOL_TASK_H

@@ -19,7 +19,8 @@ struct red_cuda_exact_kernel {
 /* Up to here blocks are smaller, with fewer columns to add up at the end: 11.5 instead of 12.0 us at 2^20 of f64. */
 #define SHORT_BYTES ((uint64_t)32 << 20)
 
-/* Up to here one block does nothing but collect: 12.1 instead of 12.5 us at 2^20 numbers of f64, 19.1 of 19.7 at 2^22.
+/*
+ * Up to here one block does nothing but collect: 12.1 instead of 12.5 us at 2^20 numbers of f64, 19.1 of 19.7 at 2^22.
  */
 #define COLLECTED_BYTES ((uint64_t)128 << 20)
 

@@ -136,7 +136,8 @@ static uint64_t listed_cache(unsigned index) {
   return known ? (uint64_t)kibibytes << 10 : 0;
 }
 
-/* Not by sysconf alone: on a virtual machine that was seen to give the whole package's 320 MiB instead of a core's 32.
+/*
+ * Not by sysconf alone: on a virtual machine that was seen to give the whole package's 320 MiB instead of a core's 32.
  */
 uint64_t red_cpu_last_level_cache(void) {
   uint64_t bytes = 0;

@@ -19,7 +19,8 @@ static bool is_handle(const red_cl_device *device, cl_mem memory) {
   return device->dispatch == NULL || *(const void *const *)memory == device->dispatch;
 }
 
-/* Another context's buffers are refused by drivers in their own ways, if at all; an image has a size, but is no array.
+/*
+ * Another context's buffers are refused by drivers in their own ways, if at all; an image has a size, but is no array.
  */
 static red_status check_kind(const red_cl_device *device, const red_cl_span *span) {
   cl_mem_object_type type = 0;

@@ -37,7 +37,8 @@ static uint32_t nodes_group(const red_cl_device *device, const red_lowered *lowe
   return lowered->kind == RED_STATS ? 1 : device->group;
 }
 
-/* Enough runs to keep all units busy, long enough to be worth a work-item; lanes share one node of at most 32 chunks.
+/*
+ * Enough runs to keep all units busy, long enough to be worth a work-item; lanes share one node of at most 32 chunks.
  */
 static unsigned run_level(const red_cl_device *device, uint64_t chunks) {
   bool wide = red_cl_is_wide(device);

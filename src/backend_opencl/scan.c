@@ -256,7 +256,8 @@ static red_status scan_device(const red_cl_run *run, const red_exec *exec) {
   return enqueue(run, &a, &total);
 }
 
-/* One piece: its buffers, its launches, its outputs back in the host's array; `node` gets its total if it is complete.
+/*
+ * One piece: its buffers, its launches, its outputs back in the host's array; `node` gets its total if it is complete.
  */
 static red_status scan_piece(const red_cl_run *run, const char *in, char *out, array *a, bool complete,
                              red_state *node) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sums that lack a little: the result is monotone in the sum, so equal results at both ends are that of the true sum.
+/*
+ * Sums that lack a little: the result is monotone in the sum, so equal results at both ends are that of the true sum.
  */
 #include <string.h>
 

@@ -44,7 +44,8 @@ static bool legacy_quota(const char *folder, double *cpus) {
   return true;
 }
 
-/* Is `name` in a list separated by commas, which is cut up? The unified hierarchy has an empty list, and an empty name.
+/*
+ * Is `name` in a list separated by commas, which is cut up? The unified hierarchy has an empty list, and an empty name.
  */
 static bool listed(char *list, const char *name) {
   if (*name == '\0') return *list == '\0';

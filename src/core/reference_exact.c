@@ -100,7 +100,8 @@ static void take_element(total *t, const red_lowered *lowered, double x, double 
   }
 }
 
-/* The positive float with these bits as m * 2^exponent; the one after the greatest is a power of two like the others.
+/*
+ * The positive float with these bits as m * 2^exponent; the one after the greatest is a power of two like the others.
  */
 static uint64_t decode(red_dtype dtype, uint64_t bits, int *exponent) {
   unsigned precision = dtype == RED_F16 ? 11 : dtype == RED_BF16 ? 8 : dtype == RED_F32 ? 24 : 53;

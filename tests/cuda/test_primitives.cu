@@ -179,7 +179,8 @@ __global__ void corners(unsigned *wrong) {
   if (!right) atomicAdd(wrong, 1u);
 }
 
-/* What the compiler cannot know: bits that come from memory. Which NaN wins, signed zeros, numbers below normal ones.
+/*
+ * What the compiler cannot know: bits that come from memory. Which NaN wins, signed zeros, numbers below normal ones.
  */
 __device__ unsigned bits_of(float x) {
   return __float_as_uint(x);

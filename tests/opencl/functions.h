@@ -11,7 +11,8 @@
 #define WAIT_PARAMETERS       cl_uint waits, const cl_event *events, cl_event *event
 #define WAIT_ARGUMENTS        waits, events, event
 
-/* CODE(name, (parameters), (arguments)) returns an error code; MADE(name, type, ...) an object, and the code in *error.
+/*
+ * CODE(name, (parameters), (arguments)) returns an error code; MADE(name, type, ...) an object, and the code in *error.
  */
 /* clang-format off */
 #define OPENCL_FUNCTIONS(CODE, MADE)                                                                                   \

@@ -75,7 +75,8 @@ enum {
   TASKS = sizeof tasks / sizeof *tasks
 };
 
-/* Below any work-group's size, then around blocks of each size: groups of 2^k lanes with one to sixteen elements each.
+/*
+ * Below any work-group's size, then around blocks of each size: groups of 2^k lanes with one to sixteen elements each.
  */
 static const uint64_t lengths[] = {1,    2,    3,    4,    5,    7,    8,    9,    15,   16,   17,   31,   32,   33,
                                    63,   64,   65,   127,  128,  129,  255,  256,  257,  511,  512,  513,  1023, 1024,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A CUDA device for rooflines and the ladder; the driver is opened at run time, its primary context is the library's.
+/*
+ * A CUDA device for rooflines and the ladder; the driver is opened at run time, its primary context is the library's.
  */
 #include <cuda.h>
 

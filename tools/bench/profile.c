@@ -13,8 +13,7 @@
 
 extern char **environ;
 
-/* ---- the report: lines of ncu itself, which begin with "==", and a table with a row for each launch and metric ----
- */
+/* ---- The report: ncu's own lines begin with "=="; a table with a row for each launch and metric ---- */
 
 static const struct metric {
   const char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a GPU's counters say about the kernels of a command: Nsight Compute's ncu runs it, and its report is read here.
+/*
+ * What a GPU's counters say about the kernels of a command: Nsight Compute's ncu runs it, and its report is read here.
  */
 #ifndef REDTOOL_BENCH_PROFILE_H
 #define REDTOOL_BENCH_PROFILE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What `redtool tune` measures: rows of the tuning file, candidates for each, and the problems that show their effect.
+/*
+ * What `redtool tune` measures: rows of the tuning file, candidates for each, and the problems that show their effect.
  */
 #ifndef REDTOOL_TUNE_H
 #define REDTOOL_TUNE_H
