@@ -126,7 +126,7 @@ INLINE bool add_in_folds(terms t, size_t n, course *c, red_exact *sum) {
     fold f[CHAINS];
     const int grid = c->grid;
     const unsigned levels = c->levels;
-    r = levels == 2 ? add_folded(t, n, grid, 2, 0, f) : add_folded(t, n, grid, 3, 0, f);
+    r = levels == 2 ? add_folded(t, n, grid, 2, 0, &c->closely, f) : add_folded(t, n, grid, 3, 0, &c->closely, f);
     if (is_settled(t, n, r, sum)) return true;
     const bool suits = grid_suits(grid, r, ADDS, levels);
     if (suits) gather(&c->taken, f, CHAINS, grid, ADDS, levels, 0, sum);
@@ -150,7 +150,7 @@ INLINE bool add_without_bins(terms t, size_t n, course *c, red_exact *sum) {
 INLINE void add_block(terms t, size_t n, course *c, red_exact *sum) {
   if (t.in != RED_F64 && !multiplies(t.map) && !c->folded) {
     range r;
-    double block = add_plain(t, n, &r);
+    double block = add_plain(t, n, &c->closely, &r);
     if (is_settled(t, n, r, sum)) return;
     if (is_plain(r)) {
       red_exact_add_scaled(sum, block, 0);

@@ -155,8 +155,7 @@ INLINE void half_pair(half_fold *f, terms t, const uint8_t *p, const uint8_t *q,
   for (unsigned k = 0; k < 2; k++) f[k] = half_in(f[k], x[k], t.map == RED_MAP_SQUARE ? x[k] : y[k]);
 }
 
-/* A block on a grid, which is right if the grid suits what is seen. */
-INLINE range half_block(terms t, size_t n, int grid, half_fold *f) {
+INLINE range half_seen(terms t, size_t n, int grid, bool closely, half_fold *f) {
   const v_f32 unit = half_unit(t.in);
   half_looks seen = {look_nowhere(), look_nowhere()};
   size_t i = 0;
@@ -164,7 +163,7 @@ INLINE range half_block(terms t, size_t n, int grid, half_fold *f) {
   for (; i + VB <= n; i += VB)
     for (unsigned k = 0; k < 2; k++) {
       const uint8_t *p = t.p + 2 * i + k * VB, *q = t.map == RED_MAP_PRODUCT ? t.q + 2 * i + k * VB : NULL;
-      look_at_both(&seen, t, p, q, false);
+      look_at_both(&seen, t, p, q, closely);
       half_pair(f + 2 * k, t, p, q, unit);
     }
   for (unsigned k = 0; i < n; k++, i += VB / 2) {
@@ -173,7 +172,14 @@ INLINE range half_block(terms t, size_t n, int grid, half_fold *f) {
     look_at_both(&seen, t, here.p, here.q, true);
     half_pair(f + 2 * k, t, here.p, here.q, unit);
   }
-  const range r = range_of_half_terms(t, seen);
+  return range_of_half_terms(t, seen);
+}
+
+/* A block on a grid, which is right if the grid suits what is seen. No zero hides anything of f16. */
+INLINE range half_block(terms t, size_t n, int grid, bool *closely, half_fold *f) {
+  if (t.in != RED_F16 && *closely) return half_seen(t, n, grid, true, f);
+  const range r = half_seen(t, n, grid, false, f);
+  *closely = r.hidden;
   return r.hidden ? look_over_halves(t, n) : r;
 }
 
@@ -183,7 +189,8 @@ typedef struct half_course {
   v_u32 coarse, fine; /* places taken in `blocks` blocks on `grid` */
   unsigned blocks;
   bool has_grid;
-  bool wide; /* the last block was not held whole */
+  bool closely; /* as a course's */
+  bool wide;    /* the last block was not held whole */
   unsigned skip, skipped;
   int grid; /* of scaled numbers */
 } half_course;
@@ -267,7 +274,7 @@ INLINE bool add_halves(terms t, size_t n, half_course *h, red_exact_loss *loss, 
   }
   for (;;) {
     half_fold f[HALF_CHAINS];
-    const range seen = half_block(t, n, h->grid, f), r = half_scaled(seen, scale);
+    const range seen = half_block(t, n, h->grid, &h->closely, f), r = half_scaled(seen, scale);
     if (is_settled(t, n, seen, sum)) return true;
     const int least = least_half_grid(r), last = half_finer(h->grid);
     const bool can = find_half_grid(r, &best), exact = last <= r.bottom;

@@ -34,15 +34,21 @@ INLINE look look_at(look so_far, v_u8 bits, unsigned bytes) {
   return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, less)};
 }
 
-/* The same by one operation less, but zeros hide what else is small. */
-INLINE look glance_at(look so_far, v_u8 bits, unsigned bytes) {
+/* The same by one operation less, but for zeros, which then hide what else is small; or `closely`, as above. */
+INLINE look glance_at(look so_far, v_u8 bits, unsigned bytes, bool closely) {
+  if (closely) return look_at(so_far, bits, bytes);
   v_u8 magnitude = magnitudes(bits, bytes);
   return (look){v_max_u32(so_far.most, magnitude), v_min_u32(so_far.least, magnitude)};
 }
 
-/* At the upper halves of two vectors of f64. */
-INLINE look glance_at_two(look so_far, v_f64 x, v_f64 y) {
-  return glance_at(so_far, v_odd_32((v_u8)x, (v_u8)y), 4);
+/* At the upper halves of two vectors of f64; closely only if these are zeros or normal. */
+INLINE look glance_at_two(look so_far, v_f64 x, v_f64 y, bool closely) {
+  return glance_at(so_far, v_odd_32((v_u8)x, (v_u8)y), 4, closely);
+}
+
+/* A look at f64 as one at their upper halves. */
+INLINE look upper_halves(look seen) {
+  return (look){v_odd_32(seen.most, seen.most), v_odd_32(seen.least, seen.least)};
 }
 
 INLINE look look_merge(look a, look b) {

@@ -30,10 +30,10 @@ INLINE int lossy_last_grid(int grid, unsigned levels) {
   return levels == 1 ? grid : finer(grid, ADDS);
 }
 
-INLINE range fold_lossy(terms t, size_t n, int grid, unsigned levels, fold *f) {
-  if (t.in == RED_F64 && lossy_scale(t, grid) > 0) return add_folded(t, n, grid, 2, LOSSY_SCALE, f);
-  if (t.in != RED_F64 && levels == 1) return add_folded(t, n, grid, 1, 0, f);
-  return add_folded(t, n, grid, 2, 0, f);
+INLINE range fold_lossy(terms t, size_t n, int grid, unsigned levels, bool *closely, fold *f) {
+  if (t.in == RED_F64 && lossy_scale(t, grid) > 0) return add_folded(t, n, grid, 2, LOSSY_SCALE, closely, f);
+  if (t.in != RED_F64 && levels == 1) return add_folded(t, n, grid, 1, 0, closely, f);
+  return add_folded(t, n, grid, 2, 0, closely, f);
 }
 
 /* Where the block lies: a grid on which it loses nothing, if there is one, else one that is as fine as it may be. */
@@ -56,7 +56,7 @@ INLINE bool add_lossy(terms t, size_t n, course *c, red_exact *sum) {
     fold f[CHAINS];
     const int grid = c->grid;
     const unsigned scale = lossy_scale(t, grid);
-    const range r = fold_lossy(t, n, grid, levels, f);
+    const range r = fold_lossy(t, n, grid, levels, &c->closely, f);
     if (is_settled(t, n, r, sum)) return true;
     const int least = r.top + ADDS - 51, last = lossy_last_grid(grid, levels);
     const bool can = find_lossy_grid(r, levels, &c->grid), exact = scale == 0 && last <= r.bottom;

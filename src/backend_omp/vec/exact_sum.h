@@ -22,8 +22,7 @@ INLINE bool is_plain(range r) {
   return r.top + BLOCK_LOG2 - r.bottom <= 53;
 }
 
-/* The sum of a block, right if is_plain() of what was seen. */
-INLINE double add_plain(terms t, size_t n, range *seen) {
+INLINE double add_seen(terms t, size_t n, bool closely, range *seen) {
   enum {
     STEP = VB / 4,
     UNROLL = 2
@@ -37,7 +36,7 @@ INLINE double add_plain(terms t, size_t n, range *seen) {
   for (; i + UNROLL * STEP <= n; i += UNROLL * STEP) {
     prefetch(t, i);
     for (unsigned k = 0; k < UNROLL; k++) {
-      looks[k] = glance_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4);
+      looks[k] = glance_at(looks[k], bits_at(t.in, t.p + (i + k * STEP) * bytes), 4, closely);
       acc[2 * k] += terms_at(t, i + k * STEP);
       acc[2 * k + 1] += terms_at(t, i + k * STEP + LANES);
     }
@@ -56,8 +55,19 @@ INLINE double add_plain(terms t, size_t n, range *seen) {
     acc[1] += acc[2 * k + 1];
   }
   *seen = range_of(t.in, looks[0]);
-  if (seen->hidden) *seen = look_over(t, n);
   return total(acc[0] + acc[1]);
+}
+
+/*
+ * The sum of a block, right if is_plain() of what was seen. Where there was a zero there will be others, and what
+ * follows is looked at closely.
+ */
+INLINE double add_plain(terms t, size_t n, bool *closely, range *seen) {
+  if (*closely) return add_seen(t, n, true, seen);
+  const double sum = add_seen(t, n, false, seen);
+  *closely = seen->hidden;
+  if (*closely) *seen = look_over(t, n);
+  return sum;
 }
 
 /* Times 2^-scale */
@@ -66,19 +76,22 @@ INLINE v_f64 scaled_down(v_f64 x, unsigned scale) {
   return scale > 0 ? (v_f64)(x * factor) : x;
 }
 
-/* Fold a block's terms, times 2^-scale, into f[CHAINS], which is right if grid_suits() what was seen. */
-INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned scale, fold *f) {
+INLINE range fold_seen(terms t, size_t n, int grid, unsigned levels, unsigned scale, bool closely, fold *f) {
   const bool as_f32 =
       t.in == RED_F32 && !multiplies(t.map); /* looked at before they are widened, two vectors at once */
-  look looks[2] = {look_nowhere(), look_nowhere()};
+  look looks[2] = {look_nowhere(), look_nowhere()}, whole[2] = {look_nowhere(), look_nowhere()};
   for (unsigned k = 0; k < CHAINS; k++) f[k] = fold_start(grid - (int)scale, ADDS, levels);
   size_t i = 0;
   for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
     prefetch(t, i);
     for (unsigned k = 0; k < CHAINS; k += 2) {
       const v_f64 x = terms_at(t, i + k * LANES), y = terms_at(t, i + (k + 1) * LANES);
-      looks[k / 2] = as_f32 ? glance_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4)
-                            : glance_at_two(looks[k / 2], x, y);
+      if (as_f32)
+        looks[k / 2] = glance_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4, closely);
+      else if (closely && t.in == RED_F64)
+        whole[k / 2] = look_at(look_at(whole[k / 2], (v_u8)x, 8), (v_u8)y, 8);
+      else
+        looks[k / 2] = glance_at_two(looks[k / 2], x, y, closely);
       f[k] = fold_in(f[k], scaled_down(x, scale), levels);
       f[k + 1] = fold_in(f[k + 1], scaled_down(y, scale), levels);
     }
@@ -87,11 +100,20 @@ INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned s
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
-    if (!as_f32) looks[0] = glance_at_two(looks[0], x, x);
+    if (!as_f32) whole[0] = look_at(whole[0], (v_u8)x, 8);
     f[k] = fold_in(f[k], scaled_down(x, scale), levels);
   }
   const look seen = look_merge(looks[0], looks[1]);
-  const range r = as_f32 ? range_of(t.in, seen) : range_of_terms(t, seen, 1);
+  if (as_f32) return range_of(t.in, seen);
+  return range_of_terms(t, look_merge(seen, upper_halves(look_merge(whole[0], whole[1]))), 1);
+}
+
+/* Fold a block's terms, times 2^-scale, into f[CHAINS], which is right if grid_suits() what was seen. */
+INLINE range add_folded(terms t, size_t n, int grid, unsigned levels, unsigned scale, bool *closely, fold *f) {
+  const bool pays = !multiplies(t.map) && levels < 3 && scale == 0;
+  if (!pays || *closely) return fold_seen(t, n, grid, levels, scale, true, f);
+  const range r = fold_seen(t, n, grid, levels, scale, false, f);
+  *closely = r.hidden;
   return r.hidden ? look_over(t, n) : r;
 }
 
@@ -115,6 +137,7 @@ typedef struct course {
   bool wide;            /* the last block went to the bins, or lost something: so may the next one */
   unsigned trust;       /* so many more blocks need no look for that, */
   unsigned trusted;     /* as after the last look */
+  bool closely;         /* there was a zero: blocks are looked at, not glanced at */
   bool folded;          /* narrow sums: the last block was more than a double holds */
   bool has_grid;
   int grid;        /* that suited a block before, */
