@@ -288,6 +288,34 @@ START_TEST(zeros_times_infinity) {
 }
 END_TEST
 
+/* Zeros among pairs that cancel, so that one number, however small, is the sum, which no zero may hide. */
+START_TEST(small_among_zeros) {
+  enum {
+    LENGTH = 9000
+  };
+  static double x[LENGTH];
+  unsigned char *array = (unsigned char *)x;
+  random_state random = random_start(5);
+  for (unsigned in = RED_F16; in <= RED_F64; in++)
+    for (unsigned repeat = suite_repeat(40); repeat > 0; repeat--) {
+      const red_dtype dtype = (red_dtype)in;
+      const uint64_t exponent = 1 + random_below(&random, exponents_of(dtype) / 2), seldom = random_below(&random, 99);
+      const uint64_t small = random_below(&random, 2) != 0 ? 1 : power_of_two(dtype, random_below(&random, exponent));
+      for (uint64_t i = 0; i < LENGTH; i += 2) {
+        const uint64_t size = random_below(&random, 100) < seldom ? 0 : power_of_two(dtype, exponent);
+        put_float(dtype, array, i, size, false);
+        put_float(dtype, array, i + 1, size, true);
+      }
+      const uint64_t at = random_below(&random, LENGTH / 2) * 2;
+      put_float(dtype, array, at, 0, false);
+      put_float(dtype, array, at + 1, small, false);
+      red_problem problem = exact_problem(RED_SUM, dtype, dtype, LENGTH);
+      check(&problem, array, NULL, "a small one among zeros");
+      check_accumulator(&problem, array, "a small one among zeros");
+    }
+}
+END_TEST
+
 /* By several threads: a tie whose parts and whose last word lie at the ends of blocks and of threads' shares. */
 START_TEST(by_threads) {
   enum {
@@ -374,6 +402,7 @@ static void fill_suite(TCase *tests) {
   tcase_add_test(tests, mixed_blocks);
   tcase_add_test(tests, kinds_anywhere);
   tcase_add_test(tests, zeros_times_infinity);
+  tcase_add_test(tests, small_among_zeros);
   tcase_add_test(tests, by_threads);
   tcase_add_test(tests, many_blocks);
 }
