@@ -30,6 +30,15 @@ static inline void red_fpenv_leave(red_fpenv saved) {
   if (__builtin_expect((saved & ~0x3fu) != RED_FPENV_DEFAULT, 0)) _mm_setcsr(saved);
 }
 
+/*
+ * Within that environment: subnormal numbers taken for zeros, and made zeros, by loops that prove that this does not
+ * matter. Some CPUs take a hundred times as long for them.
+ */
+static inline void red_fpenv_flush(int on) {
+  const unsigned to_zero = 0x8000u | 0x0040u; /* results, operands */
+  _mm_setcsr(on ? RED_FPENV_DEFAULT | to_zero : RED_FPENV_DEFAULT);
+}
+
 #elif defined(__aarch64__)
 
 typedef uint64_t red_fpenv;
@@ -43,6 +52,10 @@ static inline red_fpenv red_fpenv_enter(void) {
 
 static inline void red_fpenv_leave(red_fpenv saved) {
   if (saved != 0) __asm__ volatile("msr fpcr, %0" ::"r"(saved));
+}
+
+static inline void red_fpenv_flush(int on) { /* they cost nothing there */
+  (void)on;
 }
 
 #else

@@ -12,10 +12,11 @@
 enum {
   HALF_CHAINS = 4,
   HALF_ADDS = BLOCK_LOG2 - 2 - (VB == 64 ? 4 : VB == 32 ? 3 : 2), /* log2 of the terms that a lane of a chain takes */
-  HALF_PLACES = 22,     /* log2 of the places above and below its start that a part may take */
-  HALF_LEAST = -149,    /* the smallest f32 */
-  HALF_MOST_GRID = 103, /* 3/2 of 2^(103 + 23) is finite, and so is twice that */
-  HALF_BLOCKS = 1 << 6, /* in an integer of 32 bits, HALF_CHAINS times 2^HALF_PLACES each */
+  HALF_PLACES = 22,        /* log2 of the places above and below its start that a part may take */
+  HALF_LEAST = -149,       /* the smallest f32 */
+  HALF_FLUSH_LEAST = -124, /* as FLUSH_LEAST */
+  HALF_MOST_GRID = 103,    /* 3/2 of 2^(103 + 23) is finite, and so is twice that */
+  HALF_BLOCKS = 1 << 6,    /* in an integer of 32 bits, HALF_CHAINS times 2^HALF_PLACES each */
   HALF_MOST_SKIP = 15
 };
 
@@ -26,9 +27,9 @@ INLINE int half_scale(terms t) {
   return t.in == RED_BF16 && !multiplies(t.map) ? 16 : 0;
 }
 
-/* The other factor of an element in a sum; the bits of f16 in the places of f32's are a number of other exponent. */
+/* The other factor of an element in a sum. */
 INLINE v_f32 half_unit(red_dtype in) {
-  v_f32 unit = (v_f32){0} + (in == RED_BF16 ? 0x1p-16f : 0x1p112f);
+  v_f32 unit = (v_f32){0} + (in == RED_BF16 ? 0x1p-16f : 1.0f);
 #ifdef SPARE_MULTIPLIERS
   __asm__("" : "+v"(unit)); /* as v_one_f32() */
 #endif
@@ -46,18 +47,12 @@ INLINE v_f32 half_add(v_f32 x, v_f32 y, v_f32 a) {
 
 /* Twice VB / 4 elements, in any order. */
 INLINE void load_halves(terms t, const uint8_t *p, v_f32 x[2]) {
-  const uint32_t sign = t.map == RED_MAP_ABS ? (uint32_t)1 << 31 : 0;
-  const v_u32 bits = (v_u32)v_load(p), low = (v_u32)(bits << 16);
-  if (t.in == RED_F16 && multiplies(t.map)) {
-    x[0] = v_f32_from_f16(p);
-    x[1] = v_f32_from_f16(p + VB / 2);
-  } else if (t.in == RED_F16) {
-    x[0] = (v_f32)((v_u32)((v_i32)low >> 3) & (0x8fffe000 & ~sign));
-    x[1] = (v_f32)((v_u32)((v_i32)bits >> 3) & (0x8fffe000 & ~sign));
-  } else {
-    x[0] = (v_f32)(low & ~sign);
-    x[1] = (v_f32)(bits & (0xffff0000 & ~sign));
-  }
+  const uint32_t kept = t.map == RED_MAP_ABS ? INT32_MAX : UINT32_MAX;
+  const v_u32 bits = (v_u32)v_load(p);
+  const v_u32 a = t.in == RED_F16 ? (v_u32)v_f32_from_f16(p) : (v_u32)(bits << 16);
+  const v_u32 b = t.in == RED_F16 ? (v_u32)v_f32_from_f16(p + VB / 2) : (v_u32)(bits & 0xffff0000);
+  x[0] = (v_f32)(a & kept);
+  x[1] = (v_f32)(b & kept);
 }
 
 /* ---- What is seen ---- */
@@ -274,9 +269,13 @@ INLINE bool add_halves(terms t, size_t n, half_course *h, red_exact_loss *loss, 
   }
   for (;;) {
     half_fold f[HALF_CHAINS];
+    const int last = half_finer(h->grid);
+    const bool flush = t.in == RED_BF16 && !multiplies(t.map) && h->wide && last >= HALF_FLUSH_LEAST;
+    flush_begin(flush);
     const range seen = half_block(t, n, h->grid, &h->closely, f), r = half_scaled(seen, scale);
+    flush_end(flush, f);
     if (is_settled(t, n, seen, sum)) return true;
-    const int least = least_half_grid(r), last = half_finer(h->grid);
+    const int least = least_half_grid(r);
     const bool can = find_half_grid(r, &best), exact = last <= r.bottom;
     if ((!can && !may_lose) || best > HALF_MOST_GRID) return half_gives_up(h);
     if (!can && !h->wide) {

@@ -8,12 +8,14 @@
 #define RED_VEC_EXACT_LOSSY_H
 
 #include "exact_sum.h"
+#include "fpenv.h"
 
 enum {
-  MOST_GRID = 970,  /* 3/2 of 2^(970 + 52) is finite; sums on coarser grids are scaled down */
-  LOSSY_SCALE = 32, /* by 2^32, which may cut off numbers at 2^(32 - 1074) */
-  GRID_ROOM = 3,    /* for somewhat larger terms */
-  GRID_SLACK = 8    /* a grid that is coarser than this block's by more is changed */
+  MOST_GRID = 970,    /* 3/2 of 2^(970 + 52) is finite; sums on coarser grids are scaled down */
+  LOSSY_SCALE = 32,   /* by 2^32, which may cut off numbers at 2^(32 - 1074) */
+  GRID_ROOM = 3,      /* for somewhat larger terms */
+  GRID_SLACK = 8,     /* a grid that is coarser than this block's by more is changed */
+  FLUSH_LEAST = -1020 /* the finest last grid that subnormal f64 lie far enough below */
 };
 
 /* One double is enough for a short result, or one of f32 if the terms have one sign: a block loses some 2^-30 of it. */
@@ -28,6 +30,18 @@ INLINE unsigned lossy_scale(terms t, int grid) {
 
 INLINE int lossy_last_grid(int grid, unsigned levels) {
   return levels == 1 ? grid : finer(grid, ADDS);
+}
+
+/* Between these subnormal numbers are zeros; elements are loaded after the first, folds stored before the second. */
+INLINE void flush_begin(bool flush) {
+  if (!flush) return;
+  red_fpenv_flush(1);
+  __asm__ volatile("" ::: "memory");
+}
+INLINE void flush_end(bool flush, void *folds) {
+  if (!flush) return;
+  __asm__ volatile("" ::"r"(folds) : "memory");
+  red_fpenv_flush(0);
 }
 
 INLINE range fold_lossy(terms t, size_t n, int grid, unsigned levels, bool *closely, fold *f) {
@@ -56,9 +70,13 @@ INLINE bool add_lossy(terms t, size_t n, course *c, red_exact *sum) {
     fold f[CHAINS];
     const int grid = c->grid;
     const unsigned scale = lossy_scale(t, grid);
+    const int last = lossy_last_grid(grid, levels);
+    const bool flush = t.in == RED_F64 && c->wide && last >= FLUSH_LEAST;
+    flush_begin(flush);
     const range r = fold_lossy(t, n, grid, levels, &c->closely, f);
+    flush_end(flush, f);
     if (is_settled(t, n, r, sum)) return true;
-    const int least = r.top + ADDS - 51, last = lossy_last_grid(grid, levels);
+    const int least = r.top + ADDS - 51;
     const bool can = find_lossy_grid(r, levels, &c->grid), exact = scale == 0 && last <= r.bottom;
     if (!can && levels == 2 && !c->wide) {
       c->wide = true;

@@ -9,7 +9,8 @@
 #include "exact_factors.h"
 
 enum {
-  FACTOR_SCALE = 520, /* each factor is scaled down by so much where products would overflow */
+  FACTOR_SCALE = 520,         /* each factor is scaled down by so much where products would overflow */
+  FLUSH_PRODUCTS_LEAST = 530, /* as FLUSH_LEAST; a subnormal factor, scaled or not, makes less than 2^523 */
   LEAST_GRID = -1074
 };
 
@@ -75,8 +76,11 @@ INLINE void add_lossy_products(red_map map, const uint8_t *p, const uint8_t *q, 
     const bool scaled = c->grid > MOST_GRID;
     const unsigned scale = scaled ? 2 * FACTOR_SCALE : 0;
     const int grid = c->grid - (int)scale, fine = lossy_fine_grid(grid), last = fine + (int)scale;
+    const bool flush = last >= FLUSH_PRODUCTS_LEAST;
+    flush_begin(flush);
     const ranges r =
         scaled ? fold_lossy_products(map, p, q, n, grid, true, &f) : fold_lossy_products(map, p, q, n, grid, false, &f);
+    flush_end(flush, &f);
     if (products_are_settled(p, q, n, &r, sum)) return;
     const int best = lossy_product_grid(r.top);
     const bool exact = !scaled && r.exact && last <= r.error.bottom;
