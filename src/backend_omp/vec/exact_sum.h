@@ -80,9 +80,11 @@ INLINE v_f64 scaled_down(v_f64 x, unsigned scale) {
  * What is looked at of the terms x: of f64 the elements' own bits, as a compiler may make a product of x, times 1, and
  * that is zero for a subnormal x where these are flushed (exact_lossy.h).
  */
-INLINE v_u8 seen_at(terms t, size_t i, size_t n, v_f64 x) {
-  if (t.in != RED_F64) return (v_u8)x;
-  return n - i < LANES ? (v_u8)widen_partial(RED_F64, t.p + 8 * i, n - i) : v_load(t.p + 8 * i);
+INLINE v_u8 seen_at(terms t, size_t i, v_f64 x) {
+  return t.in == RED_F64 ? v_load(t.p + 8 * i) : (v_u8)x;
+}
+INLINE v_u8 last_seen_at(terms t, size_t i, size_t count, v_f64 x) {
+  return t.in == RED_F64 ? (v_u8)widen_partial(RED_F64, t.p + 8 * i, count) : (v_u8)x;
 }
 
 INLINE range fold_seen(terms t, size_t n, int grid, unsigned levels, unsigned scale, bool closely, fold *f) {
@@ -98,11 +100,11 @@ INLINE range fold_seen(terms t, size_t n, int grid, unsigned levels, unsigned sc
       if (as_f32)
         looks[k / 2] = glance_at(looks[k / 2], bits_at(t.in, t.p + (i + k * LANES) * 4), 4, closely);
       else if (closely && t.in == RED_F64)
-        whole[k / 2] = look_at(look_at(whole[k / 2], seen_at(t, i + k * LANES, n, x), 8),
-                               seen_at(t, i + (k + 1) * LANES, n, y), 8);
+        whole[k / 2] =
+            look_at(look_at(whole[k / 2], seen_at(t, i + k * LANES, x), 8), seen_at(t, i + (k + 1) * LANES, y), 8);
       else
-        looks[k / 2] = glance_at_two(looks[k / 2], (v_f64)seen_at(t, i + k * LANES, n, x),
-                                     (v_f64)seen_at(t, i + (k + 1) * LANES, n, y), closely);
+        looks[k / 2] = glance_at_two(looks[k / 2], (v_f64)seen_at(t, i + k * LANES, x),
+                                     (v_f64)seen_at(t, i + (k + 1) * LANES, y), closely);
       f[k] = fold_in(f[k], scaled_down(x, scale), levels);
       f[k + 1] = fold_in(f[k + 1], scaled_down(y, scale), levels);
     }
@@ -111,7 +113,7 @@ INLINE range fold_seen(terms t, size_t n, int grid, unsigned levels, unsigned sc
   for (unsigned k = 0; k < CHAINS; k++, i += LANES) {
     if (i >= n) break;
     v_f64 x = n - i < LANES ? last_terms_at(t, i, n - i) : terms_at(t, i);
-    if (!as_f32) whole[0] = look_at(whole[0], seen_at(t, i, n, x), 8);
+    if (!as_f32) whole[0] = look_at(whole[0], n - i < LANES ? last_seen_at(t, i, n - i, x) : seen_at(t, i, x), 8);
     f[k] = fold_in(f[k], scaled_down(x, scale), levels);
   }
   const look seen = look_merge(looks[0], looks[1]);
