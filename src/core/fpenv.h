@@ -32,7 +32,7 @@ static inline void red_fpenv_leave(red_fpenv saved) {
 
 /*
  * Within that environment: subnormal numbers taken for zeros, and made zeros, by loops that prove that this does not
- * matter. Some CPUs take a hundred times as long for them.
+ * matter. Some CPUs take far longer for them.
  */
 static inline void red_fpenv_flush(int on) {
   const unsigned to_zero = 0x8000u | 0x0040u; /* results, operands */
